@@ -326,10 +326,10 @@ def measure_gpu(options: argparse.Namespace) -> bool:
 
 def time_queries(options: argparse.Namespace) -> bool:
     """Measure searches by text in a project, from typing to reasons in words."""
-    from mathamr_kedro.project_search import open_searcher
+    from mathamr_kedro.project_search import open_search
 
     c, w = time.process_time(), time.perf_counter()
-    searcher = open_searcher(options.env, options.data_root)
+    searcher = open_search(options.env, options.data_root)
     c, w = time.process_time() - c, time.perf_counter() - w
     print(
         f"\ntyped queries, env {options.env}: opened in {c:.2f} CPU s, {w:.2f} wall s"

@@ -18,15 +18,20 @@ import numpy as np
 from benchmarks import search_data
 from benchmarks.slow_mixing import search_slowly
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.runs import NamedStrategy, Questions, find_questions, search_posts
-from mathamr_kedro.search import Strategy, find_posts
+from mathamr_kedro.systems.mathamr_plus import (
+    Questions,
+    Strategy,
+    find_posts,
+    find_questions,
+    search_posts,
+)
 from mathamr_kedro.vectors import PostEntry, VectorStore
 from mathamr_kedro.vectors.exact import ExactIndex
 
 DEPTH, AT_ONCE = 1000, 32
 POSTS, WIDTH, EVERY = 7393, 128, 3
 """Of the pool; every third random post is a question."""
-RELEASED = NamedStrategy(with_question=0.5, with_document=0.2, sentence_weight=0.3)
+RELEASED = Strategy(with_question=0.5, with_document=0.2, sentence_weight=0.3)
 BOTH = Strategy("combined", depth=DEPTH, post_types=("answer", "document"))
 
 

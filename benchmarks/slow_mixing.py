@@ -16,20 +16,19 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.runs import NamedStrategy
-from mathamr_kedro.search import find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy, find_posts
 from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
 
 
 def search_slowly(
     index: VectorIndex,
     store: VectorStore,
-    strategy: NamedStrategy,
+    strategy: Strategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
     depth: int,
 ) -> list[Hits]:
-    """Return what ``mathamr_kedro.runs.search_posts`` returns."""
+    """Return what ``mathamr_kedro.systems.mathamr_plus.search_posts`` returns."""
     strategy = replace(strategy, depth=depth)
     results = []
     candidates = _list_candidates(index, strategy, question_of, queries)
@@ -41,7 +40,7 @@ def search_slowly(
 
 def _list_candidates(
     index: VectorIndex,
-    strategy: NamedStrategy,
+    strategy: Strategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
 ) -> list[list[PostId]]:
@@ -66,7 +65,7 @@ def _mix_scores(
     query: PostEntry,
     keys: Sequence[PostId],
     store: VectorStore,
-    strategy: NamedStrategy,
+    strategy: Strategy,
     question_of: Mapping[PostId, PostId],
 ) -> NDArray[np.float64]:
     r"""Score answers together with their questions and by their document vectors.

@@ -30,8 +30,12 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.search import CollectionGraphs, EncodeRanges, encode_collection
-from mathamr_kedro.search.encoding import EncodingConfig
+from mathamr_kedro.systems.mathamr_plus import (
+    CollectionGraphs,
+    EncodeRanges,
+    EncodingConfig,
+    encode_collection,
+)
 from mathamr_kedro.vectors import VectorStore
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.post_vectors import POST_TYPES, Vectors

@@ -21,7 +21,7 @@ ROOT = Path(mathamr_kedro.__file__).parent
 KEDRO_SIDE = {
     "__main__", "cli", "context", "datasets", "environments", "hooks",
     "pipeline_registry", "pipelines", "project", "project_search",
-    "project_systems", "run_summary", "serve", "settings",
+    "run_summary", "serve", "settings",
 }  # fmt: skip
 """The only modules that may know Kedro; all others are the domain."""
 

@@ -119,7 +119,7 @@ def test_runners_of_kedro_write_each_folder_before_it_is_read(monkeypatch, env):
     written, checked = {}, 0
     for place, nodes in enumerate(pipeline.grouped_nodes):
         for node in nodes:
-            for folder in list_folders({*node.outputs} - {"system_sources"}):
+            for folder in list_folders({*node.outputs}):
                 written[folder] = place, node
     for place, nodes in enumerate(pipeline.grouped_nodes):
         for node in nodes:

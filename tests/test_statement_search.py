@@ -5,23 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from types import SimpleNamespace
 
-import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
-from kedro.io import DataCatalog, MemoryDataset
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.cli import search
 from mathamr_kedro.cli.export import beir
 from mathamr_kedro.cli.show import post, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
 from mathamr_kedro.project import configure_kedro
-from mathamr_kedro.project_search import open_searcher
-from mathamr_kedro.statement_search import StatementSearch
+from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import PROJECT
 
 PAPER = r"""\documentclass{amsart}
@@ -80,65 +75,12 @@ def run(command, data, *arguments):
     return CliRunner().invoke(command, [*arguments, *options], catch_exceptions=False)
 
 
-class Ranking:
-    """A hundred posts from ``0`` on, of which every fortieth is a lemma."""
-
-    def __init__(self):
-        self.keys = [str(n) for n in range(100)]
-        self.store = SimpleNamespace(places=self.keys)
-        self.asked, self.deepest, self.find_graph = [], 0, str.upper
-
-    def deepen(self, fetch):
-        self.deepest = fetch
-
-    def __call__(self, query, fetch, types, system):
-        assert self.deepest == fetch
-        self.asked.append(fetch)
-        return Hits.rank(self.keys[:fetch], [-float(n) for n in self.keys[:fetch]])
-
-    def explain(self, *asked):
-        return asked
-
-
-@pytest.fixture
-def statements():
-    table = pa.table({"kind": ["lemma"] * 3, "post_id": ["0", "40", "80"]})
-    found = SimpleNamespace(tables=lambda columns: [table.select(columns)])
-    catalog = DataCatalog({"statements": MemoryDataset(found, copy_mode="assign")})
-    return StatementSearch(catalog, Ranking())
-
-
-@pytest.mark.parametrize(
-    ("top", "ids", "asked"),
-    [
-        (1, ["0"], [4]),
-        (2, ["0", "40"], [8, 64]),
-        (3, ["0", "40", "80"], [12, 96]),
-        (5, ["0", "40", "80"], [20, 100]),  # there are no more
-    ],
-)
-def test_more_are_looked_at_until_enough_are_of_a_kind(statements, top, ids, asked):
-    found = statements(None, top, ["lemma"])
-    assert list(found.ids) == ids
-    assert statements._search.asked == asked
-
-
-def test_kinds_of_statements_are_no_types_for_a_system(statements):
-    for types, passed in ((["lemma", "answer"], ["answer"]), (["lemma"], None)):
-        assert statements.explain("query", "7", types, "bm25") == (
-            "query", "7", passed, "bm25",
-        )  # fmt: skip
-    assert statements.explain("query", "7") == ("query", "7", None, None)
-    assert statements.find_graph("x") == "X"
-
-
 def test_results_are_of_the_kinds_asked_for(data):
-    searcher = open_searcher("own", str(data))
+    searcher = open_search("own", str(data))
     try:
         for kinds in (("lemma",), ("theorem",), ("lemma", "theorem"), ("text",)):
             found = searcher.search("primes", top=10, post_types=kinds).results
             assert {r.statement["kind"] for r in found} == set(kinds)
-        assert searcher.find_posts.system in searcher.find_posts.systems
         # The filter comes before the cut.
         (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
         assert first.post_id == "paper-euclid"

@@ -173,7 +173,7 @@ def test_what_one_looks_at_has_a_preview(viz):
     """Folders of arrays, and what is only handed on, have none."""
     unseen = {
         "MemoryDataset", "PartitionedDataset", "CollectionDataset",
-        "GraphBlocksDataset", "IndexesDataset", "SystemSourcesDataset",
+        "GraphBlocksDataset", "IndexesDataset",
         "SystemsDataset", "VisualIndexDataset",
     }  # fmt: skip
     catalog = viz.catalog.get_catalog()

@@ -2,19 +2,20 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 
 ::
 
-    from mathamr_kedro.project_search import open_living_index, open_searcher
+    import mathamr_kedro as mathamr
 
-    searcher = open_searcher(env="demo")
-    searcher.search(r"is $\sqrt p$ irrational for a prime $p$?", top=5)
-
-    open_living_index(env="demo").delete(["33703"])
+    search = mathamr.open_search(env="demo")
+    answer = search.search(r"is $\sqrt p$ irrational for a prime $p$?", top=5)
+    for result in answer.results:
+        print(result.score, result.title)
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,37 +26,43 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     suggest,
 )
-from mathamr_kedro.base.records import CleanText, Post, Topic
-from mathamr_kedro.base.types import PostId
+from mathamr_kedro.base.records import FormulaInstance, Post, Topic
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.datasets import RowFinder
+from mathamr_kedro.formula import FormulaTrees, find_trees
 from mathamr_kedro.graph import (
     FORMULA,
+    GraphRecord,
     PreparedGraphs,
     PreprocessingConfig,
     RecordArrays,
     StoredTrees,
+    read_math_graph,
     read_placeholder,
 )
 from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.project_systems import Finds, ProjectSystems
-from mathamr_kedro.runs import TASK_OF
-from mathamr_kedro.search import (
-    EncodedQuery,
+from mathamr_kedro.search import Lookups, Searcher, Statements
+from mathamr_kedro.search.comment_texts import CommentTexts
+from mathamr_kedro.systems import BASELINES, Fusion, Query, Target
+from mathamr_kedro.systems.base import TARGET_OF
+from mathamr_kedro.systems.ensemble import Ensemble, Member
+from mathamr_kedro.systems.mathamr_plus import (
+    NAME,
+    EncodeWords,
+    MathAMRPlusIndex,
     QueryEncoder,
-    Searcher,
+    Strategy,
     checksum_encoder,
+    find_questions,
 )
-from mathamr_kedro.search.explanation import caption_nodes
-from mathamr_kedro.search.queries import EncodeWords
-from mathamr_kedro.statement_search import StatementSearch
 from mathamr_kedro.text import SentenceEncoder, find_text_model
-from mathamr_kedro.texts_beside import TextsBeside
 from mathamr_kedro.vectors import (
     AddedPosts,
     LivingIndex,
@@ -68,20 +75,20 @@ _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
 
 
-def open_searcher(
+def open_search(
     env: str | None = None,
     data_root: str | None = None,
     system: str | None = None,
     fuse_with: Sequence[str] = (),
-    finds: Finds = "posts",
+    finds: Target = "posts",
 ) -> Searcher:
-    """Load parser, encoder and index of an environment.
+    """Load parser, encoder and indexes of an environment.
 
     Args:
         env: an environment of ``conf/``; ``None`` for the default one.
         data_root: another folder for what the stages wrote.
-        system: how posts are found: a strategy, a baseline or a fusion that evaluation
-            knows too; ``None``: ``indexing.search.system`` (``formula_system``).
+        system: who ranks: a strategy, a system or a fusion that evaluation knows too;
+            ``None``: ``indexing.search.system`` (``formula_system``).
         fuse_with: systems whose scores are averaged with its own.
         finds: what both of these are about; the other is found as configured.
 
@@ -92,36 +99,36 @@ def open_searcher(
     """
     project = _Project(env, data_root)
     store, encoder = project.open_store(), project.load_encoder()
-    encoder.encode_text("Let $x$ be even.")  # loads what the first query needs
-    places, config = project.places, project.indexing
-    folder = places.folder(project.mark)
-    index = open_index(
-        config.engine, store, folder, places.connect, beside_writers=True
-    )
-    find_posts = RowFinder(project.catalog.load("posts"), "post_id")
+    encoder.read_text("Let $x$ be even.")  # loads what the first query needs
+    vectors = project.open_vectors(store, encoder)
+    catalog = project.catalog
+    find_posts = RowFinder(catalog.load("posts"), "post_id")
     find_added = AddedPosts(store.folder)
-    find_beside = TextsBeside(project.catalog, find_posts)
+    find_comments = CommentTexts(
+        catalog.load("returnable_formulas"), catalog.load("comments"), find_posts
+    )
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        return {**find_posts(ids), **find_added(ids), **find_beside(ids)}
+        return {**find_posts(ids), **find_added(ids), **find_comments(ids)}
 
     try:
-        systems = ProjectSystems(project.catalog, config, finds, system, fuse_with)
-        found = systems.open_posts(index, store, encoder)
-        posts = StatementSearch(project.catalog, found)
-        formulas = systems.open_formulas(index, store)
+        systems = project.open_systems(vectors, system, fuse_with, finds)
     except MathAMRError:
-        index.close()
+        vectors.index.close()
         raise
     return Searcher(
-        index,
-        store,
+        systems,
+        vectors,
         encoder,
-        find_texts,
-        posts,
-        formulas,
+        Lookups(
+            find_texts,
+            project.find_graph,
+            project.find_instances,
+            project.trees_of,
+            Statements(*map(project.load_optional, ("statements", "statement_links"))),
+            project.find_topic,
+        ),
         project.parsing.max_chunk_tokens,
-        project.find_topic,
     )
 
 
@@ -130,16 +137,68 @@ def open_living_index(
 ) -> LivingIndex:
     """Find store and index of an environment; parser and encoder load when needed.
 
-    Args and errors as :func:`open_searcher`.
+    Args and errors as :func:`open_search`.
     """
     project = _Project(env, data_root)
     return LivingIndex(
         project.open_store().folder,
         project.indexing.engine,
-        project.places.folder(project.mark),
+        project.places.folder(project.encoder_checksum),
         project.places.connect,
         lambda: project.load_encoder().encode_post,
     )
+
+
+def explain_formula(
+    text: str,
+    found: FormulaId,
+    system: str,
+    env: str | None = None,
+    data_root: str | None = None,
+) -> Sequence[Any]:
+    """Ask a system of another paper which parts of two formulas it matched.
+
+    Args:
+        text: LaTeX, or the id of a topic of Task 2.
+        found: id of a formula, or of its post.
+        system: as evaluation names it, e.g. ``formula_rgcn/slg``.
+        env: an environment of ``conf/``; ``None`` for the default one.
+        data_root: another folder for what the stages wrote.
+
+    Returns:
+        What the system's ``explain_nodes`` returns, e.g.
+        :class:`~mathamr_kedro.systems.formula_rgcn.NodeMatches`.
+
+    Raises:
+        ConfigurationError: there is no such system, or it cannot tell.
+    """
+    catalog: Any = open_catalog(env, data_root)
+    name, known = system.partition("/")[0], []
+    for other in catalog.load("parameters").get("systems") or {}:
+        if catalog[f"{other}.index"].exists():
+            known += catalog.load(f"{other}.index").list_forms("formulas")
+    if system not in known:
+        raise ConfigurationError(
+            f"No system of another paper for formulas is named {system!r}"
+            f"{suggest(system, known) or '.'} The last run indexed: "
+            f"{', '.join(known) or 'none'} (conf/<env>/parameters/systems.yml)"
+        )
+    ranker = catalog.load(f"{name}.index").open().find("formulas", system)
+    explain = getattr(ranker, "explain", None)
+    if explain is None:
+        raise ConfigurationError(
+            f"Expected a system that compares parts of formulas (got {system!r}, which "
+            "compares them whole)"
+        )
+    store = catalog.load("formula_trees")
+    topic = catalog.load("topics").find("topic_id", text)
+    if topic is not None:
+        query = Query.of_topic(topic, partial(_find_trees, store))
+    else:
+        formula = FormulaInstance("q", "", "query", text)
+        query = Query("query", formula=formula, trees=_find_trees(store, formula))
+    matches: Sequence[Any] = explain(query, found)
+    return matches
 
 
 class _Project:
@@ -151,17 +210,18 @@ class _Project:
             raise MissingInputError(
                 complete_commands(
                     "No index to search; run `kedro run` first, or its stage `kedro "
-                    "run --pipelines indexing` where the others are done",
+                    "run --pipelines indexing` if the others are done",
                     env,
                     data_root,
                 )
             )
         known = self.catalog.load("index")["encoder"]
-        if self.mark != known:
+        if self.encoder_checksum != known:
             raise ConfigurationError(
                 complete_commands(
-                    f"Expected an index of the present encoder {self.mark!r} (got one "
-                    f"of {known!r}); run `kedro run --pipelines indexing`",
+                    "Expected an index of the present encoder "
+                    f"{self.encoder_checksum!r} (got one of {known!r}); run `kedro run "
+                    "--pipelines indexing`",
                     env,
                     data_root,
                 )
@@ -195,18 +255,114 @@ class _Project:
         return base / self._encoder["folder"] / MODEL
 
     @cached_property
-    def mark(self) -> str:
-        """Fingerprint of the present encoder."""
+    def encoder_checksum(self) -> str:
+        """Of the present encoder."""
         return checksum_encoder(self._model_folder, self._graphs.encoded_from)
 
     def open_store(self) -> VectorStore:
         found: VectorStore = self.catalog.load("post_vectors").read(
-            self.mark, verify=False
+            self.encoder_checksum, verify=False
         )
         return found
 
-    def find_topic(self, text: str) -> EncodedQuery | None:
-        """Return a topic as a query; that of Task 2 is its formula alone.
+    def open_vectors(
+        self, store: VectorStore, encoder: QueryEncoder
+    ) -> MathAMRPlusIndex:
+        """Open the index of MathAMR+ with all strategies that can be asked."""
+        config, posts = self.indexing, self.catalog.load("posts")
+        strategies: dict[str, Strategy] = config.search.list_strategies(config.strategy)
+        for name, strategy in self.evaluation.list_strategies(config.strategy).items():
+            strategies |= {name: strategy, strategy.name: strategy}
+        folder = self.places.folder(self.encoder_checksum)
+        index = open_index(
+            config.engine, store, folder, self.places.connect, beside_writers=True
+        )
+        return MathAMRPlusIndex(
+            index,
+            store,
+            strategies,
+            lambda: find_questions(
+                posts.tables(["post_id", "parent_id"]), store.places
+            ),
+            encoder=encoder,
+        )
+
+    def open_systems(
+        self,
+        vectors: MathAMRPlusIndex,
+        system: str | None,
+        fuse_with: Sequence[str],
+        finds: Target,
+    ) -> Ensemble:
+        """Return all systems that were indexed, to be asked by their names."""
+        evaluation, config = self.evaluation, self.indexing.search
+        members = {
+            name: Member(
+                "strategy",
+                frozenset({"posts"}),
+                lambda: vectors,
+                name,
+                strategy.depth if strategy.mixes else None,
+            )
+            for name, strategy in vectors.strategies.items()
+        }
+        both = members.get(NAME)
+        members[NAME] = Member(
+            "strategy",
+            frozenset({"posts", "formulas"} if both else {"formulas"}),
+            lambda: vectors,
+            NAME,
+            both.depth if both else None,
+        )
+        learning = self.catalog.load("parameters").get("systems") or {}
+        for name in (*learning, *BASELINES):
+            members |= self._list_members(name, name in learning)
+        defaults: dict[Target, str] = {
+            "posts": config.system,
+            "formulas": config.formula_system,
+        }
+        fusions = [config.fuse_patterns(NAME), *evaluation.fusions]
+        defaults[finds] = system or defaults[finds]
+        if fuse_with:
+            parts = (defaults[finds], *fuse_with)
+            defaults[finds] = "+".join(parts)
+            fusions.append(Fusion("mean", name=defaults[finds], of=parts))
+        return Ensemble(members, fusions, defaults, evaluation.depth)
+
+    def _list_members(self, name: str, learns: bool) -> dict[str, Member]:
+        """Return the rankings of a system that was indexed."""
+        if not self.catalog[f"{name}.index"].exists():
+            return {}
+        index = self.catalog.load(f"{name}.index")
+        kind = "system" if learns else "baseline"
+        targets: tuple[Target, ...] = ("posts", "formulas")
+        forms = {t: index.list_forms(t) for t in targets}
+        return {
+            form: Member(
+                kind,
+                frozenset(t for t in targets if form in forms[t]),
+                partial(self._open_index, name),
+                form,
+                self.evaluation.depth,
+            )
+            for form in dict.fromkeys((*forms["posts"], *forms["formulas"]))
+        }
+
+    @cached_property
+    def _opened(self) -> dict[str, Any]:
+        return {}
+
+    def _open_index(self, name: str) -> Any:
+        if name not in self._opened:  # several rankings share one
+            self._opened[name] = self.catalog.load(f"{name}.index")
+        return self._opened[name]
+
+    @cached_property
+    def evaluation(self) -> EvaluationConfig:
+        return EvaluationConfig.read(self.catalog.load("params:evaluation"))
+
+    def find_topic(self, text: str) -> Query | None:
+        """Return a topic as a query; that of Task 2 has only its formula's vector.
 
         Raises:
             MissingInputError: it is the id of no topic, or of one without vectors.
@@ -214,7 +370,7 @@ class _Project:
         if not _TOPIC_ID.fullmatch(text):
             return None
         topic = self.catalog.load("topics").find("topic_id", text)
-        store = self.catalog.load("topic_vectors").read(self.mark)
+        store = self.catalog.load("topic_vectors").read(self.encoder_checksum)
         if topic is None or text not in store.places:
             known = sorted(store.places)
             raise MissingInputError(
@@ -223,18 +379,42 @@ class _Project:
                 f"{', '.join(known[:1]) or 'none'} to {', '.join(known[-1:]) or 'none'}"
             )
         (entry,) = store.read([text]).entries()
-        if TASK_OF.get(topic.task) == 2:
+        if TARGET_OF.get(topic.task) == "formulas":
             entry = _choose_formula(entry, topic)
-        tokens = self.parsing.max_chunk_tokens
-        captions = caption_nodes(topic.text, topic.formula_map, entry.kinds, tokens)
-        mentions = (  # what is asked for has its LaTeX in the topic, too
+        mentions = tuple(  # what is asked for has its LaTeX in the topic, too
             m._replace(latex=topic.latex or m.latex)
             if m.formula_id == topic.formula_id
             else m
             for m in topic.formula_map
         )
-        clean = CleanText(topic.text, tuple(mentions))
-        return EncodedQuery(entry, captions, clean=clean)
+        query = Query.of_topic(
+            topic, self.trees_of, lambda: _read_graph(self.find_graph(text))
+        )
+        return replace(query, formula_map=mentions, entry=entry)
+
+    def find_graph(self, key: str) -> GraphRecord | None:
+        for name in ("math_graphs", "topic_math_graphs"):
+            if (found := self.catalog.load(name).find(key)) is not None:
+                record: GraphRecord = found
+                return record
+        return None
+
+    def find_instances(
+        self, ids: Collection[FormulaId]
+    ) -> Mapping[FormulaId, FormulaInstance]:
+        rows = self.catalog.load("returnable_formulas").select("formula_id", ids)
+        return {row.formula_id: row for row in rows}
+
+    def trees_of(self, formula: FormulaInstance) -> FormulaTrees | None:
+        return _find_trees(self._trees, formula)
+
+    @cached_property
+    def _trees(self) -> Any:
+        return self.catalog.load("formula_trees")
+
+    def load_optional(self, name: str) -> Any:
+        """Return a table; environments of an earlier version may have none."""
+        return self.catalog.load(name) if self.catalog[name].exists() else None
 
     def load_encoder(self) -> QueryEncoder:
         """Load what turns texts into vectors."""
@@ -248,7 +428,6 @@ class _Project:
             parse,
             RecordArrays(self._graphs, trees, fusion.mode),
             model,
-            tokens,
             self._load_text_model() if model.config.text_dim else None,
         )
 
@@ -264,8 +443,16 @@ class _Project:
         return SentenceEncoder(find_text_model(name)).encode
 
 
+def _find_trees(store: Any, formula: FormulaInstance) -> FormulaTrees | None:
+    return find_trees(store, formula.visual_id, formula.latex)
+
+
+def _read_graph(record: GraphRecord | None) -> Any:
+    return read_math_graph(record.graph) if record is not None else None
+
+
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:
-    """Return the node of a topic's query formula alone."""
+    """Return only the node of a topic's query formula."""
     asked = topic.formula_id or ""
     vector = entry.formula(asked)
     (mention,) = [m for m in topic.formula_map if m.formula_id == asked][:1]

@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from kedro.io import DataCatalog, MemoryDataset
 
-from mathamr_kedro import project_systems
+from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.cli.explain import command
+from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.formula import trees_from_latex
+from mathamr_kedro.systems import Rankings
 from mathamr_kedro.systems.formula_rgcn import NodeMatches
-from mathamr_kedro.systems.queries import find_query_formula
 
 TOPIC = Topic("B.1", "task2", 0, "", (), "", (), "q", "y^2", None, None, None)
 
@@ -29,8 +31,8 @@ class Asked:
     def __call__(self, topics: Any, depth: int) -> Any:
         raise AssertionError("nothing is searched")
 
-    def explain(self, topic: Any, found: str) -> list[NodeMatches]:
-        latex = find_query_formula(topic).latex
+    def explain(self, query: Any, found: str) -> list[NodeMatches]:
+        latex = query.asked_formula.latex
         self.calls.append((latex, found))
         tree = trees_from_latex(latex).opt
         assert tree is not None
@@ -41,21 +43,29 @@ class Asked:
 @pytest.fixture
 def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
     asked = Asked()
-    rankers = {2: {"formula_rgcn": asked, "other": lambda topics, depth: []}}
-    opened = SimpleNamespace(open=lambda sources: rankers)
-    topics = {"B.1": TOPIC}
-    parts = {
-        "indexed_systems": {
-            "formula_rgcn": {"rankers": {"2": ["formula_rgcn"]}},
-            "other": {"rankers": {"2": ["other"]}},
-        },
-        "trained_systems": {"formula_rgcn": {"folder": "a"}, "other": {"folder": "b"}},
-        "systems": SimpleNamespace(open=lambda folder: opened),
-        "system_sources": None,
-        "topics": SimpleNamespace(find=lambda column, key: topics.get(key)),
+    indexes = {
+        f"{name}.index": MemoryDataset(
+            BuiltIndex(
+                name,
+                Path(),
+                {"forms": {"formulas": [name]}},
+                lambda name=name, rank=rank: Rankings({"formulas": {name: rank}}),
+            ),
+            copy_mode="assign",
+        )
+        for name, rank in {"formula_rgcn": asked, "other": lambda q, depth: []}.items()
     }
-    catalog = SimpleNamespace(load=parts.__getitem__)
-    monkeypatch.setattr(project_systems, "open_catalog", lambda env, root: catalog)
+    topics = SimpleNamespace(find=lambda column, key: {"B.1": TOPIC}.get(key))
+    others = {
+        "parameters": {"systems": {"formula_rgcn": {}, "other": {}}},
+        "topics": topics,
+        "formula_trees": SimpleNamespace(trees_of_visual=lambda visual_id: None),
+    }
+    memory = {
+        name: MemoryDataset(value, copy_mode="assign") for name, value in others.items()
+    }
+    catalog = DataCatalog(indexes | memory)
+    monkeypatch.setattr(project_search, "open_catalog", lambda env, root: catalog)
     return asked
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from mathamr_kedro.base.errors import LockedError, MissingInputError
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.cli import index, search
-from mathamr_kedro.project_search import open_living_index, open_searcher
+from mathamr_kedro.project_search import open_living_index, open_search
 from mathamr_kedro.vectors import VectorStore
 from mathamr_kedro.vectors import index as engines
 from tests.pipelines.graph_world import PROJECT
@@ -192,7 +192,7 @@ def test_status_says_when_the_index_is_behind(data: Path) -> None:
 def test_posts_are_added_and_deleted_beside_an_open_notebook(
     data: Path, notes: Path
 ) -> None:
-    searcher = open_searcher("test", str(data))
+    searcher = open_search("test", str(data))
     before = searcher.search("primes", top=9).results
     run(data, "add", str(notes / "note.md"))
     run(data, "delete", "6")

@@ -20,7 +20,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.project_search import open_searcher
+from mathamr_kedro.project_search import open_search
 from mathamr_kedro.search import Strategy
 from tests.pipelines.graph_world import PROJECT, open_catalog
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
@@ -39,7 +39,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def searcher(data: Path):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(PROJECT)
-        opened = open_searcher("test", str(data), system="maxsim-exact")
+        opened = open_search("test", str(data), system="maxsim-exact")
     yield opened
     opened.close()
 
@@ -379,11 +379,11 @@ class TestTerminal:
 
     def test_a_missing_index_says_what_to_run(self, tmp_path: Path) -> None:
         with pytest.raises(MissingInputError, match="kedro run --env test"):
-            open_searcher("test", str(tmp_path))
+            open_search("test", str(tmp_path))
 
     def test_an_index_of_another_encoder_is_refused(self, data: Path) -> None:
         known = open_catalog(data).load("encoder")
         write_encoder(data, seed=5)
         with pytest.raises(ConfigurationError, match="--pipelines indexing"):
-            open_searcher("test", str(data))
+            open_search("test", str(data))
         open_catalog(data).save("encoder", known)

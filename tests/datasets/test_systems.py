@@ -1,121 +1,123 @@
-"""What systems of other papers read: trees from the store, else from LaTeX."""
+"""Models, indexes and runs of systems: made when saved, found again, moved about."""
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import shutil
 
+import numpy as np
 import pytest
 from kedro.io import DatasetError
 
-from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.records import TrainingPair
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.shards import EndOfShards, Shard
-from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.datasets.systems import SystemsDataset, SystemSourcesDataset
-from mathamr_kedro.graph import GraphRecord
-from tests.datasets.test_formula_trees import FormulaTreesDataset, formula, save
+from mathamr_kedro.datasets.systems import (
+    IndexDataset,
+    Indexing,
+    SystemRunsDataset,
+    collect,
+)
+from mathamr_kedro.systems import Query, bm25
+from mathamr_kedro.trec import Run
 
-PARTS = (
-    "formulas", "posts", "topics", "judgments", "pairs", "trees_of", "graphs",
-    "topic_graphs",
-)  # fmt: skip
-FOLDERS = {part: f"at/{part}" for part in PARTS}
+
+def save_posts(folder, texts):
+    posts = [
+        Post(key, "answer", key, None, None, None, None, (), "", text, ())
+        for key, text in texts.items()
+    ]
+    table = ShardedTableDataset(filepath=str(folder / "posts"), record="Post")
+    table.save(Shard("posts-0", "a", posts, {}))
+    table.save(EndOfShards("a"))
+    return table.load()
+
+
+def open_dataset(folder):
+    return IndexDataset(
+        filepath=str(folder / "bm25.index.json"), path=str(folder / "systems/bm25")
+    )
+
+
+TEXTS = {"1": "many primes", "2": "a sum of squares"}
+QUERY = Query("q", "primes")
 
 
 @pytest.fixture
-def sources(tmp_path):
-    return SystemSourcesDataset(filepath=str(tmp_path), folders=FOLDERS)
+def indexed(tmp_path):
+    dataset, tables = open_dataset(tmp_path), {"posts": save_posts(tmp_path, TEXTS)}
+    dataset.save(Indexing("bm25_question", tables))
+    return dataset
 
 
-def save_trees(tmp_path):
-    store = FormulaTreesDataset(filepath=str(tmp_path / FOLDERS["trees_of"]))
-    save(store, "1", [formula(1, "70", "y")])
-    store.save(EndOfShards("a"))
-    return store.load()
+def test_a_loaded_index_can_be_asked(indexed):
+    index = indexed.load()
+    (hits,) = index.rank(index.prepare([QUERY]), depth=5)
+    assert hits.ids == ["1"]
+    assert index.list_forms("posts") == ["bm25_question"]
+    assert index.list_forms("formulas") == []
+    assert index.counts["posts"] == 2
 
 
-def test_trees_come_from_the_store_and_else_from_latex(tmp_path, sources):
-    save_trees(tmp_path)
-    trees_of = sources.load().trees_of
-    for visual_id, shown in (("70", "[V!y]"), ("71", "[V!z]")):
-        found = trees_of(SimpleNamespace(visual_id=visual_id, latex="z"))
-        assert found.slt.to_string() == shown
-
-
-def test_folders_that_are_missing_are_named(tmp_path):
-    folders = {part: FOLDERS[part] for part in PARTS if part != "pairs"}
-    with pytest.raises(ConfigurationError, match=r"pairs.*got formulas"):
-        SystemSourcesDataset(filepath=str(tmp_path), folders=folders)
-
-
-def test_parts_of_other_folders_than_the_pipelines_are_refused(tmp_path, sources):
-    mark = save_trees(tmp_path).made_from
-    sources.save({"trees_of": mark})
-    graphs = PenmanShardsDataset(filepath=str(tmp_path / FOLDERS["graphs"]))
-    graphs.save(EndOfShards("amr"))
-    parts = {"trees_of": mark, "graphs": graphs.load().checksum}
-    assert sources.load().checksums == dict.fromkeys(PARTS, "") | parts
-    with pytest.raises(DatasetError, match=r"at/trees_of.*'trees_of' of system_s"):
-        sources.save({"trees_of": "others"})
-    with pytest.raises(DatasetError, match=r"at/posts' what the pipeline made"):
-        sources.save({"trees_of": mark, "posts": mark})
-
-
-def test_sources_are_there_whatever_their_parts(tmp_path, sources):
-    """A part that is missing is told when a system asks for it."""
-    assert sources.exists()
-    assert not any(sources.load().checksums.values())
-
-
-def test_trees_are_opened_once_and_when_they_are_asked_for(
-    tmp_path, sources, monkeypatch
-):
-    opened = []
-    load = FormulaTreesDataset.load
-    trees_of = sources.load().trees_of  # nothing is there yet
-    save_trees(tmp_path)
-    monkeypatch.setattr(
-        FormulaTreesDataset, "load", lambda self: opened.append(self) or load(self)
+def test_what_is_unchanged_is_not_built_again(indexed, tmp_path, monkeypatch):
+    tables = {"posts": save_posts(tmp_path, TEXTS)}
+    with monkeypatch.context() as patch:
+        patch.setattr(bm25, "TermIndex", None)
+        indexed.save(Indexing("bm25_question", tables))
+    before = indexed.load().folder
+    indexed.save(
+        Indexing("bm25_question", {"posts": save_posts(tmp_path, {"7": "primes"})})
     )
-    for _ in range(2):
-        trees_of(SimpleNamespace(visual_id="70", latex="z"))
-    assert len(opened) == 1
+    assert indexed.load().folder != before
+    (hits,) = indexed.load().rank([QUERY], depth=5)
+    assert hits.ids == ["7"]
 
 
-def test_parts_are_read_from_their_folders(tmp_path, sources):
-    graphs = PenmanShardsDataset(filepath=str(tmp_path / FOLDERS["graphs"]))
-    record = GraphRecord("1", "(m / map)", "question")
-    graphs.save(Shard("posts-0", "a", [record], {}))
-    graphs.save(EndOfShards("a"))
-    pairs = ShardedTableDataset(
-        filepath=str(tmp_path / FOLDERS["pairs"]), record="TrainingPair"
-    )
-    pairs.save(Shard("pairs-0", "a", [TrainingPair("1", "2")], {}))
-    pairs.save(EndOfShards("a"))
-    loaded = sources.load()
-    assert list(loaded.graphs()) == [record]
-    assert list(loaded.pairs()) == [TrainingPair("1", "2")]
-    assert sources._describe() == {
-        "folders": {part: str(tmp_path / f"at/{part}") for part in PARTS}
-    }
+def test_a_data_root_may_be_moved(indexed, tmp_path):
+    other = tmp_path.with_name(tmp_path.name + "-moved")
+    shutil.move(tmp_path, other)
+    index = open_dataset(other).load()
+    (hits,) = index.rank([QUERY], depth=5, types=("answer",))  # read from the posts
+    assert hits.ids == ["1"]
 
 
-def test_the_folder_of_systems_counts_those_that_are_trained(tmp_path):
-    for name in ("ssemb/1", "ssemb/2", "marf/1"):
-        (tmp_path / name).mkdir(parents=True)
-    store = SystemsDataset(filepath=str(tmp_path)).load()
-    assert repr(store).startswith("<SystemStore: 0 trained systems, in ")
-    (tmp_path / "ssemb" / "1" / "history.json").write_text("[]")
-    assert repr(store).startswith("<SystemStore: 1 trained system, in ")
-    (tmp_path / "ssemb" / "1" / "system.json").write_text('{"system": "ssemb"}')
-    assert store.open("ssemb/1").folder == tmp_path / "ssemb" / "1"
+def test_a_missing_index_names_the_stage(tmp_path):
+    dataset = open_dataset(tmp_path)
+    assert not dataset.exists()
+    with pytest.raises(DatasetError, match="run the stage 'indexing'"):
+        dataset.load()
 
 
-def test_a_training_is_known_by_its_folder_below_that_of_all(tmp_path, monkeypatch):
-    def create(base, name, values, seed, sources):
-        return SimpleNamespace(folder=base / name / f"{values['size']}-{seed}")
+def test_a_collection_has_the_checksums_of_its_tables(tmp_path):
+    table = save_posts(tmp_path, TEXTS)
+    data = collect({"posts": table})
+    assert data.checksums == {"posts": table.checksum}
+    assert [post.post_id for post in data.posts()] == ["1", "2"]
+    assert (data.count(("answer",)), data.count(("question",))) == (2, 0)
 
-    monkeypatch.setattr("mathamr_kedro.systems.SystemFolder.create", create)
-    store = SystemsDataset(filepath=str(tmp_path)).load()
-    assert store.prepare("marf", {"size": 3}, 7, None) == "marf/3-7"
+
+def test_runs_are_loaded_as_they_were_saved(tmp_path):
+    dataset = SystemRunsDataset(filepath=str(tmp_path / "new" / "x.parquet"))
+    posts = Hits(["3", "1"], np.array([0.1 + 0.2, -1.0]))
+    formulas = FormulaHits(["f"], np.array([1 / 3]), ["v"], ["p"])
+    runs = [
+        Run("x", {"A.1": posts, "A.2": Hits([], np.zeros(0))}, task=1, seconds=2.0),
+        Run(
+            "x/y", {"B.1": formulas}, task=2, query_seconds={"B.1": 0.5}, device="cuda"
+        ),
+    ]
+    assert not dataset.exists()
+    dataset.save(runs)
+    loaded = dataset.load()
+    for run, found in zip(runs, loaded, strict=True):
+        assert (run.name, run.task, run.seconds) == (
+            found.name,
+            found.task,
+            found.seconds,
+        )
+        assert (run.query_seconds, run.device) == (found.query_seconds, found.device)
+        assert [*run.lists] == [*found.lists]
+        for hits, again in zip(run.lists.values(), found.lists.values(), strict=True):
+            assert type(hits) is type(again)
+            assert hits.scores.tolist() == again.scores.tolist()
+            assert (hits.ids, hits.judged_ids) == (again.ids, again.judged_ids)

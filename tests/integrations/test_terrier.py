@@ -74,7 +74,7 @@ def test_retriever_is_a_part_of_pipelines_and_experiments(collection, ir_dataset
     import pandas as pd
 
     from mathamr_kedro.integrations import MathAmrRetriever, open_dataset
-    from mathamr_kedro.project_search import open_searcher
+    from mathamr_kedro.project_search import open_search
 
     dataset = open_dataset(collection)
     rows = list(dataset.queries_iter())[:6]
@@ -85,7 +85,7 @@ def test_retriever_is_a_part_of_pipelines_and_experiments(collection, ir_dataset
             for q in dataset.qrels_iter()
         ]
     )
-    searcher = open_searcher(env="demo")
+    searcher = open_search(env="demo")
     retriever = MathAmrRetriever(searcher, top=50)
     found = retriever(topics)
     assert list(found.columns) == ["qid", "query", "docno", "score", "rank"]

@@ -17,7 +17,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.search.encoding import checksum_encoder
+from mathamr_kedro.systems.mathamr_plus import checksum_encoder
 from tests.pipelines.graph_world import (
     INGESTED,
     open_catalog,

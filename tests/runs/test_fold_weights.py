@@ -11,9 +11,10 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.runs import NamedFusion, add_fusions, fuse_runs
+from mathamr_kedro.runs import add_fusions
 from mathamr_kedro.runs.fold_weights import _list_weights, fuse_by_folds
 from mathamr_kedro.systems.folds import ALL, deal_topics
+from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 from mathamr_kedro.trec import Qrels, Run
 
 PROTOCOL = protocol_of("1").with_measures(["nDCG'"])
@@ -78,7 +79,7 @@ def fuse_slowly(runs, grades, fusion):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_weights_are_the_best_of_the_other_folds(method, seed):
     runs, grades = make_world(seed)
-    fusion = NamedFusion(method, name="e", of=("r0", "r1", "r2"), folds=3, k=5)
+    fusion = Fusion(method, name="e", of=("r0", "r1", "r2"), folds=3, k=5)
     found = fuse(runs, grades, fusion)
     for topic, hits in fuse_slowly(runs, grades, fusion).items():
         assert found.lists[topic].ids == hits.ids, topic
@@ -88,7 +89,7 @@ def test_weights_are_the_best_of_the_other_folds(method, seed):
 
 def test_judgments_of_a_topic_never_reach_its_own_fold():
     runs, grades = make_world()
-    fusion = NamedFusion("weighted", name="e", of=("r0", "r1", "r2"), folds=3)
+    fusion = Fusion("weighted", name="e", of=("r0", "r1", "r2"), folds=3)
     before = fuse(runs, grades, fusion).lists
     folds = deal_topics(TOPICS, 3)
     changed = 0
@@ -104,7 +105,7 @@ def test_judgments_of_a_topic_never_reach_its_own_fold():
 
 def test_without_judgments_weights_are_equal():
     runs, _ = make_world()
-    fusion = NamedFusion("weighted", name="e", of=("r0", "r1"), folds=2)
+    fusion = Fusion("weighted", name="e", of=("r0", "r1"), folds=2)
     equal = fuse_runs(runs[:2], replace(fusion, folds=0), "e")
     found = fuse(runs[:2], {}, fusion)
     for topic, hits in equal.lists.items():
@@ -131,17 +132,17 @@ def test_the_grid_is_whole(count, steps):
 def test_senseless_folds_are_refused(values, message):
     given = {"name": "e", "of": ["a", "b"], **values}
     with pytest.raises(ConfigurationError, match=message):
-        read_parameters(NamedFusion, given, "evaluation.fusions[0]")
+        read_parameters(Fusion, given, "evaluation.fusions[0]")
 
 
 def test_fusions_are_made_by_whoever_is_asked():
     runs, grades = make_world()
-    fusion = NamedFusion("rrf", name="e", of=("r0", "r1"), folds=2)
+    fusion = Fusion("rrf", name="e", of=("r0", "r1"), folds=2)
     made = add_fusions(runs, [fusion], lambda parts, f: fuse(parts, grades, f))
     assert [run.name for run in made] == ["r0", "r1", "r2", "e"]
 
 
 def test_two_folds_and_one_step_are_the_fewest():
-    fusion = NamedFusion("weighted", name="e", of=("a", "b"), folds=2, steps=1)
+    fusion = Fusion("weighted", name="e", of=("a", "b"), folds=2, steps=1)
     assert (fusion.folds, fusion.steps) == (2, 1)
-    assert NamedFusion("weighted", name="e", of=("a", "b")).steps == 4
+    assert Fusion("weighted", name="e", of=("a", "b")).steps == 4

@@ -13,12 +13,11 @@ from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.base.records import Judgment, Topic
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import (
-    Fusion,
-    fuse_runs,
     list_topic_sets,
     name_judged_formulas,
     read_given_runs,
 )
+from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 from mathamr_kedro.trec import Run
 
 FORMULAS = [  # formula id, visual id, post

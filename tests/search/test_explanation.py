@@ -10,11 +10,11 @@ import pytest
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.search.explanation import (
     Match,
-    ScorePart,
-    Term,
     caption_nodes,
+    describe_parts,
     explain,
 )
+from mathamr_kedro.systems import ScorePart, Term
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from tests.vectors.conftest import draw_post, draw_query, slow_maxsim
 
@@ -50,7 +50,7 @@ def test_lines_of_a_score_add_up_however_few_are_shown():
         ScorePart("ours", 0.25, 0.5, (Term(0, "7", 0, 0.5, 0.1),)),
         ScorePart("bm25", 0.0, math.nan),
     ]
-    lines = ScorePart.describe(parts, matches, limit=3)
+    lines = describe_parts(parts, matches, limit=3)
     assert lines == [
         "  0.2500  by ours, whose own score is 0.5000",
         "  0.0000  by bm25, which did not find it",
@@ -58,7 +58,7 @@ def test_lines_of_a_score_add_up_however_few_are_shown():
         *(f"  0.0500 = 0.100 ×  0.500  S{n}  ~  D" for n in (1, 2, 3)),
         "  0.3500  of 7 other matches",
     ]
-    assert ScorePart.describe(parts[:1], matches[:1], 3) == lines[3:4]
+    assert describe_parts(parts[:1], matches[:1], 3) == lines[3:4]
     long = str(Match("S1 " + "x" * 400, "D", 0.5, 1.0))
     assert len(long) < 130
 

@@ -320,8 +320,8 @@ def test_an_index_without_formulas_still_serves(service: Any, caplog, monkeypatc
     def refuse(*_: Any) -> None:
         raise MissingInputError("No formulas")
 
-    monkeypatch.setattr(service.searcher.find_formulas, "prepare", refuse)
-    service.warm_up(lambda seconds: True)
+    monkeypatch.setattr(service.searcher, "warm_up", refuse)
+    service.warm_up()
     assert "Searches for formulas will fail: No formulas" in caplog.text
 
 

@@ -12,8 +12,10 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.systems import SystemFolder, SystemSources, read_system, registry
+from mathamr_kedro.base.records import Topic
+from mathamr_kedro.systems import Collection, Rankings, read_system, registry
 from mathamr_kedro.systems.__main__ import main
+from tests.systems.trained import SystemFolder
 
 
 @dataclass(frozen=True)
@@ -37,12 +39,15 @@ class Toy:
 
     Config: ClassVar[type] = ToyConfig
     READS: ClassVar[tuple[str, ...]] = ("formulas",)
+    name = "toy"
+    finds = frozenset({"posts"})
+    reads = ("formulas",)
     steps: ClassVar[list[str]] = []
 
     def __init__(self, config: ToyConfig) -> None:
         self.config = config
 
-    def prepare(self, sources: SystemSources, folder: Path) -> dict[str, Any]:
+    def prepare(self, sources: Collection, folder: Path) -> dict[str, Any]:
         self.steps.append("prepare")
         (folder / "a.txt").write_text("a")
         return {"formulas": len(list(sources.formulas()))}
@@ -53,21 +58,20 @@ class Toy:
         (folder / "weights").write_text(f"{seed} {self.config.model.width}")
         return [{"epoch": 1, "loss": 0.5, "seconds": 0.1}]
 
-    def index(
-        self, sources: SystemSources, model: Path, folder: Path
-    ) -> dict[str, Any]:
+    def index(self, sources: Collection, model: Path, folder: Path) -> dict[str, Any]:
         self.steps.append("index")
         (folder / "index").write_text((model / "weights").read_text())
         return {"bytes": 3}
 
-    def open(self, sources: SystemSources, model: Path, folder: Path) -> Any:
+    def open(self, sources: Collection, model: Path, folder: Path) -> Any:
         name = (folder / "index").read_text()
-        return {1: {"toy": lambda topics, depth: [Hits([name], np.ones(1))]}}
+        ranker = lambda queries, depth: [Hits([name], np.ones(1))]  # noqa: E731
+        return Rankings({"posts": {"toy": ranker}})
 
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "SYSTEMS", {"toy": "x:Toy"})
+    monkeypatch.setattr(registry, "LEARNING", {"toy": "x:Toy"})
     module = type("module", (), {"Toy": Toy})
     monkeypatch.setattr(registry, "import_module", lambda name: module)
     monkeypatch.setattr(Toy, "steps", [])
@@ -81,7 +85,7 @@ def test_an_unknown_system_is_told_the_known_ones() -> None:
 
 
 def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None:
-    sources = SystemSources(checksums={"formulas": "d1"})
+    sources = Collection(checksums={"formulas": "d1"})
 
     def create(seed: int = 1, **values: Any) -> SystemFolder:
         return SystemFolder.create(tmp_path, "toy", values, seed, sources)
@@ -92,21 +96,21 @@ def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None
         found.index(sources)
     assert main([str(found.folder)]) == 0
     assert found.train() == [{"epoch": 1, "loss": 0.5, "seconds": 0.1}]
-    with pytest.raises(MissingInputError, match="stage 'indexing'"):
-        found.open(sources)
-    assert found.index(sources) == {"bytes": 3, "rankers": {"1": ["toy"]}}
+    counts = found.index(sources)
+    assert (counts["bytes"], counts["rankers"]) == (3, {"1": ["toy"]})
     again = create()
     assert (again.folder, again.train()) == (found.folder, found.train())
-    (hits,) = again.open(sources)[1]["toy"]([], 5)
+    topic = Topic("A.1", "task1", 0, "", (), "", (), None, None, None, None, None)
+    (hits,) = again.open(sources)[1]["toy"]([topic], 5)
     assert hits.ids == ["1 3"]
     assert Toy.steps == ["prepare", "train", "index"]
 
 
 def test_what_decides_the_weights_has_a_folder_of_its_own(tmp_path: Path) -> None:
-    sources = SystemSources(checksums={"formulas": "d1", "topics": "t1"})
+    sources = Collection(checksums={"formulas": "d1", "topics": "t1"})
 
     def create(seed: int, values: Any, data: str = "d1") -> SystemFolder:
-        given = SystemSources(checksums={"formulas": data})
+        given = Collection(checksums={"formulas": data})
         return SystemFolder.create(tmp_path, "toy", values, seed, given)
 
     first = create(1, {})
@@ -116,8 +120,8 @@ def test_what_decides_the_weights_has_a_folder_of_its_own(tmp_path: Path) -> Non
     first.index(sources)
     deeper = create(1, {"search": {"depth": 9}})
     assert deeper.folder == first.folder
-    with pytest.raises(MissingInputError, match="stage 'indexing'"):
-        deeper.open(sources)
+    deeper.index(sources)
+    assert len(list((first.folder / "indexes").iterdir())) == 2
     assert json.loads((first.folder / "system.json").read_text())["parameters"] == {
         "search": {"depth": 9}
     }

@@ -13,7 +13,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.records import Failure, FormulaMention, Post
 from mathamr_kedro.graph import FORMULA_TYPE, find_owner, name_entry
-from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy, find_formulas, find_posts
 from mathamr_kedro.vectors import EngineConfig, ExactIndex, living, open_index
 from mathamr_kedro.vectors.living import AddedPosts, LivingIndex
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
@@ -123,7 +123,7 @@ def test_formulas_beside_the_posts_go_with_their_post(index, store, engine, tmp_
     (found,) = find_formulas(opened, [np.eye(WIDTH)[0]], depth=1)
     assert found.visual_ids == ["v99"]
     assert found.post_ids[0] in ("7", "8")
-    (posts,) = find_posts(opened, [draw_query()], Strategy())
+    (posts,) = find_posts(opened, [draw_query()], Strategy(post_types=()))
     assert len(posts) == 60  # no formula among them
     opened.close()
     index.delete(["7"])

@@ -68,10 +68,10 @@ def command(
         _explain_formula(text, post_id, output, **where)
         return
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
+    from mathamr_kedro.project_search import open_search  # noqa: PLC0415
     from mathamr_kedro.search.heatmap import save_heatmap, write_html  # noqa: PLC0415
 
-    searcher = open_searcher(**where)
+    searcher = open_search(**where)
     try:
         found = searcher.explain(text, post_id)
     finally:
@@ -101,7 +101,7 @@ def _explain_formula(
             "takes no --with"
         )
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_systems import explain_formula  # noqa: PLC0415
+    from mathamr_kedro.project_search import explain_formula  # noqa: PLC0415
 
     matches = explain_formula(text, found, system, **where)
     click.echo("\n\n".join(every.describe() for every in matches))
@@ -113,19 +113,22 @@ def _explain_formula(
 
 def _show(found: Explanation) -> None:
     """Print what the search's score is the sum of, then MaxSim of the post alone."""
-    from mathamr_kedro.search import ScorePart  # noqa: PLC0415 - loaded by now
+    from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
+        describe_parts,
+        describe_source,
+    )
 
     if len(found.parts) == 1 and not found.terms:  # it compares no vectors
         (part,) = found.parts
-        click.echo(f"{part.share:.4f} {part.describe_source()}")
+        click.echo(f"{part.share:.4f} {describe_source(part)}")
     elif found.parts:
         name = "+".join(part.system for part in found.parts)
         score = sum(part.share for part in found.parts)
         click.echo(f"{name} {score:.4f}, the sum of:")
-        for line in ScorePart.describe(found.parts, found.terms, _LINES):
+        for line in describe_parts(found.parts, found.terms, _LINES):
             click.echo(f"  {line}")
     click.echo(f"MaxSim {found.score:.4f}, the mean over the query's nodes:")
-    for line in ScorePart.describe((), found.matches(), _LINES):
+    for line in describe_parts((), found.matches(), _LINES):
         click.echo(f"  {line}")
     if found.document is not None:
         click.echo(f"Document vectors {found.document:.4f}, the cosine of D and D")

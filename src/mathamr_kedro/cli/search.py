@@ -16,8 +16,8 @@ from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
 
 if TYPE_CHECKING:
-    from mathamr_kedro.project_systems import Finds
     from mathamr_kedro.search import Answer, Result, Searcher
+    from mathamr_kedro.systems import Target
 
 
 _WARNINGS, _PARTS = 5, 12
@@ -110,10 +110,10 @@ def command(
     if queries is not None and output is not None:
         # Loaded here: wrong options are refused at once.
         from mathamr_kedro.cli._batches import Batch  # noqa: PLC0415
-        from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
+        from mathamr_kedro.project_search import open_search  # noqa: PLC0415
 
         batch = Batch(queries, output, top or 1000, types)
-        batch.search(partial(open_searcher, **where))
+        batch.search(partial(open_search, **where))
         return
     top = top or 10
 
@@ -125,11 +125,11 @@ def command(
         return searcher.search(text or "", top, types)
 
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_searcher  # noqa: PLC0415
+    from mathamr_kedro.project_search import open_search  # noqa: PLC0415
 
     of_task_2 = like is not None and re.match(r"B\.\d|NTCIR12-", like)
-    finds: Finds = "formulas" if formula is not None or of_task_2 else "posts"
-    _show(ask, partial(open_searcher, **where, finds=finds), as_json)
+    finds: Target = "formulas" if formula is not None or of_task_2 else "posts"
+    _show(ask, partial(open_search, **where, finds=finds), as_json)
 
 
 def _show(
@@ -177,7 +177,9 @@ def _to_dict(result: Result) -> dict[str, object]:
 
 
 def _format(result: Result) -> str:
-    from mathamr_kedro.search import ScorePart  # noqa: PLC0415 - loaded by now
+    from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
+        describe_parts,
+    )
 
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
     what = f"{result.post_type}  {result.title}"
@@ -188,7 +190,7 @@ def _format(result: Result) -> str:
         lines.append(f"     {result.snippet}")
     if result.pattern is not None:
         lines.append(f"     {result.pattern.describe()}")
-    found = ScorePart.describe(result.parts, result.matches, _PARTS)
+    found = describe_parts(result.parts, result.matches, _PARTS)
     return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
 
 

@@ -14,8 +14,9 @@ dataset                    loads                  holds
 ``GraphBlocksDataset``     ``GraphBlocks``        graphs as arrays, by variant
 ``PreparedGraphsDataset``  ``PreparedStore``      what training reads
 ``EncodersDataset``        ``EncoderStore``       trained encoders
-``SystemSourcesDataset``   ``SystemSources``      what systems of other papers read
-``SystemsDataset``         ``SystemStore``        trained systems of other papers
+``ModelDataset``           ``Training``           the model of a system that learns
+``IndexDataset``           ``BuiltIndex``         the index of a system, to be asked
+``SystemRunsDataset``      a list of runs         what a system found for all topics
 ``VectorStoresDataset``    ``VectorStores``       vectors of posts or topics
 ``IndexesDataset``         ``IndexPlaces``        where vector indexes are
 ``RunFolderDataset``       ``RunFolder``          run files of systems
@@ -46,10 +47,11 @@ if TYPE_CHECKING:
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
-    from mathamr_kedro.datasets.systems import SystemStore
+    from mathamr_kedro.datasets.systems import BuiltIndex
     from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 
 __all__ = [
+    "BuiltIndex",
     "EncoderStore",
     "GraphBlocks",
     "IndexPlaces",
@@ -60,7 +62,6 @@ __all__ = [
     "RunFolder",
     "ShardedTable",
     "StartOfTrees",
-    "SystemStore",
     "VariantShard",
     "VectorStores",
 ]

@@ -1,21 +1,57 @@
-"""Systems of other papers as datasets: what they read, and the folder of all models."""
+"""Systems as datasets: ``NAME.model``, ``NAME.index`` and ``NAME.runs`` of each.
+
+A node returns what is to be made, and ``save`` makes it: what was made before from the
+same data with the same settings is found by its checksum, and a training that was
+stopped is resumed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
 
-from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import replace_file, write_text
+from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.datasets.store_folder import StoreFolderDataset
 from mathamr_kedro.formula import find_trees
-from mathamr_kedro.systems import SystemFolder, SystemSources
+from mathamr_kedro.systems import (
+    LEARNING,
+    Collection,
+    Index,
+    Query,
+    System,
+    Target,
+    Term,
+    make_baseline,
+)
+from mathamr_kedro.systems.base import PostTypes
+from mathamr_kedro.systems.training import Training, build_index, read_counts
+from mathamr_kedro.trec import Run
+
+TABLES: Mapping[str, str] = {
+    "formulas": "returnable_formulas",
+    "trees_of": "formula_trees",
+    "posts": "posts",
+    "graphs": "math_graphs",
+    "topics": "topics",
+    "topic_graphs": "topic_math_graphs",
+    "judgments": "judgments",
+    "pairs": "training_pairs",
+}
+"""The datasets that the parts of a :class:`~mathamr_kedro.systems.Collection` are."""
 
 _RECORDS = {
     "formulas": "FormulaInstance",
@@ -24,139 +60,346 @@ _RECORDS = {
     "judgments": "Judgment",
     "pairs": "TrainingPair",
 }
-_GRAPHS = ("graphs", "topic_graphs")
-_TREES = "trees_of"
 
 
-class SystemSourcesDataset(AbstractDataset[Mapping[str, str], SystemSources]):
-    """All that systems read of a collection; nothing is opened before it is asked for.
+def collect(tables: Mapping[str, Any]) -> Collection:
+    """Return a collection over opened datasets, by the names of its parts."""
+    readers: dict[str, Any] = {
+        part: table.records for part, table in tables.items() if part != "trees_of"
+    }
+    if "topics" in readers:
+        read_topics = readers["topics"]
+        readers["topics"] = lambda: list(read_topics())
+    if "trees_of" in tables:
+        store = tables["trees_of"]
+        readers["trees_of"] = lambda f: find_trees(store, f.visual_id, f.latex)
+    if "posts" in tables:
+        readers["count"] = partial(tables["posts"].count, "post_type")
+    checksums = {part: _find_checksum(table) for part, table in tables.items()}
+    return Collection(**readers, checksums=checksums)
+
+
+def _find_checksum(table: Any) -> str:
+    found = getattr(table, "checksum", None)
+    return str(table.made_from if found is None else found)
+
+
+class Fitting(NamedTuple):
+    """A training to be made."""
+
+    name: str
+    values: Mapping[str, Any]
+    seed: int
+    data: Collection
+
+
+class ModelDataset(AbstractDataset[Fitting, Training]):
+    """The model of a system: trained when it is saved, unless it was before.
 
     Example of a catalog entry::
 
-        system_sources:
-          type: mathamr_kedro.datasets.systems.SystemSourcesDataset
-          filepath: data
-          folders: {posts: 02_intermediate/posts, ...}
+        "{system}.model":
+          type: mathamr_kedro.datasets.systems.ModelDataset
+          filepath: data/06_models/systems/{system}.model.json
+          path: data/06_models/systems/{system}
 
     Args:
-        filepath: the folder of all data.
-        folders: where the parts of :class:`~mathamr_kedro.systems.SystemSources` lie
-            below it.
+        filepath: says which training is the present one.
+        path: folder of all trainings of the system.
         metadata: for Kedro-Viz.
     """
 
     def __init__(
-        self,
-        *,
-        filepath: str,
-        folders: Mapping[str, str],
-        metadata: dict[str, Any] | None = None,
+        self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        known = {*_RECORDS, *_GRAPHS, _TREES}
-        if {*folders} != known:
-            raise ConfigurationError(
-                f"Expected the folders of {', '.join(sorted(known))} (got "
-                f"{', '.join(sorted(folders))}) (conf/<env>/catalog)"
-            )
-        root = Path(filepath)
-        self._folders = {part: str(root / folder) for part, folder in folders.items()}
+        self._file, self._base = Path(filepath), Path(path)
         self.metadata = metadata
 
-    def load(self) -> SystemSources:
-        """Return the parts, unread."""
-        opened = self._open()
-        readers: dict[str, Callable[[], Any]] = {
-            part: _read(dataset) for part, dataset in opened.items() if part != _TREES
-        }
-        topics = readers.pop("topics")
-        return SystemSources(
-            **readers,
-            topics=lambda: list(topics()),
-            trees_of=_find_trees(opened[_TREES]),
-            checksums={part: _identify(opened[part]) for part in opened},
-        )
+    def save(self, data: Fitting) -> None:
+        """Prepare and train, or resume; then note which training it was."""
+        training = Training.prepare(self._base, *data)
+        training.train()
+        _write(self._file, {"folder": _shorten(training.folder, self._base)})
 
-    def save(self, data: Mapping[str, str]) -> None:
-        """Write nothing: other datasets wrote the parts. Check that these are they.
-
-        Args:
-            data: what each part was made from.
-        """
-        opened = self._open()
-        for part, made_from in data.items():
-            if opened[part].exists() and opened[part].load().made_from == made_from:
-                continue
-            raise ConfigurationError(
-                f"Expected in {self._folders[part]!r} what the pipeline made ({part!r} "
-                "of system_sources differs); name the same folder in conf/<env>/catalog"
-            )
-
-    def _open(self) -> dict[str, AbstractDataset[Any, Any]]:
-        folders = self._folders
-        opened: dict[str, AbstractDataset[Any, Any]] = {
-            _TREES: FormulaTreesDataset(filepath=folders[_TREES])
-        }
-        for part, record in _RECORDS.items():
-            opened[part] = ShardedTableDataset(filepath=folders[part], record=record)
-        for part in _GRAPHS:
-            opened[part] = PenmanShardsDataset(filepath=folders[part])
-        return opened
+    def load(self) -> Training:
+        """Return the training with its model and history."""
+        return Training(self._base / _read(self._file, "training")["folder"])
 
     def _exists(self) -> bool:
-        return True
+        return self._file.is_file()
 
     def _describe(self) -> dict[str, Any]:
-        return {"folders": self._folders}
+        return {"filepath": str(self._file), "path": str(self._base)}
 
 
-def _identify(dataset: AbstractDataset[Any, Any]) -> str:
-    """Return what stands for the rows; empty where they are not there."""
-    if not dataset.exists():
-        return ""
-    loaded = dataset.load()
-    found = getattr(loaded, "checksum", None)
-    return str(loaded.made_from if found is None else found)
+class Indexing(NamedTuple):
+    """An index to be built."""
+
+    name: str
+    tables: Mapping[str, Any]
+    """What the system reads of the collection, opened."""
+    values: Mapping[str, Any] = {}
+    """``text_model`` of a sentence encoder."""
+    training: Training | None = None
 
 
-def _read(dataset: AbstractDataset[Any, Any]) -> Callable[[], Any]:
-    return lambda: dataset.load().records()
+@dataclass(eq=False)
+class BuiltIndex:
+    """The index of a system, opened when it is first asked.
+
+    ::
+
+        index = catalog.load("bm25.index")
+        (hits,) = index.rank([Query("q", "prime numbers")], depth=5)
+    """
+
+    name: str
+    folder: Path
+    counts: Mapping[str, Any]
+    """Sizes, seconds, and the names of its rankings by target (``forms``)."""
+    open: Callable[[], Index] = field(repr=False)
+
+    @cached_property
+    def _index(self) -> Index:
+        return self.open()
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the names of its rankings, without opening it."""
+        found: list[str] = self.counts["forms"][target]
+        return found
+
+    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+        """Return the queries that can be asked."""
+        return self._index.prepare(queries, form)
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        form: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return the best posts, or formulas, for each query."""
+        return self._index.rank(queries, depth, form, types)
+
+    def explain(
+        self, query: Query, key: str, form: str | None = None
+    ) -> tuple[Term, ...]:
+        """Return what the score of a post is the sum of."""
+        return self._index.explain(query, key, form)
 
 
-def _find_trees(dataset: AbstractDataset[Any, Any]) -> Callable[[Any], Any]:
-    opened: list[Any] = []
+class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
+    """The index of a system: built when it is saved, unless it was before.
 
-    def find(formula: Any) -> Any:
-        if not opened:
-            opened.append(dataset.load())
-        return find_trees(opened[0], formula.visual_id, formula.latex)
+    Example of a catalog entry::
 
-    return find
+        "{system}.index":
+          type: mathamr_kedro.datasets.systems.IndexDataset
+          filepath: data/06_models/systems/{system}.index.json
+          path: data/06_models/systems/{system}
+
+    Args:
+        filepath: says which index is the present one, and what it was made from.
+        path: folder of all trainings and indexes of the system.
+        metadata: for Kedro-Viz.
+    """
+
+    def __init__(
+        self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._file, self._base = Path(filepath), Path(path)
+        self.metadata = metadata
+
+    def save(self, data: Indexing) -> None:
+        """Build the index; then note which one it is."""
+        system = _open_system(data.name, data.values, data.training)
+        folder = build_index(
+            self._base / "indexes", system, collect(data.tables), data.training
+        )
+        training = data.training.folder if data.training is not None else None
+        noted = {
+            "system": data.name,
+            "values": dict(data.values),
+            "folder": _shorten(folder, self._base),
+            "training": _shorten(training, self._base) if training else None,
+            "tables": {
+                part: _shorten(_find_folder(table), self._base)
+                for part, table in data.tables.items()
+            },
+        }
+        _write(self._file, noted)
+
+    def load(self) -> BuiltIndex:
+        """Return the index; it is opened when it is first asked."""
+        noted = _read(self._file, "indexing")
+        folder = self._base / noted["folder"]
+        return BuiltIndex(
+            noted["system"], folder, read_counts(folder), partial(self._open, noted)
+        )
+
+    def _open(self, noted: Mapping[str, Any]) -> Index:
+        training = None
+        if noted["training"] is not None:
+            training = Training(self._base / noted["training"])
+        folder = self._base / noted["folder"]
+        system = _open_system(noted["system"], noted["values"], training)
+        tables = {
+            part: _open_table(part, self._base / place)
+            for part, place in noted["tables"].items()
+        }
+        model = training.model if training is not None else folder
+        return system.open(collect(tables), model, folder)
+
+    def _exists(self) -> bool:
+        return self._file.is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._file), "path": str(self._base)}
 
 
-class SystemStore:
-    """All trainings of systems below one folder."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = Path(base)
-
-    def __repr__(self) -> str:
-        trained = len(list(self.base.glob("*/*/history.json")))
-        what = count_nouns(trained, "trained system")
-        return f"<{type(self).__name__}: {what}, in {self.base}>"
-
-    def prepare(
-        self, name: str, values: Mapping[str, Any], seed: int, sources: SystemSources
-    ) -> str:
-        """Prepare a training, or find one that is; return the name of its folder."""
-        made = SystemFolder.create(self.base, name, values, seed, sources)
-        return made.folder.relative_to(self.base).as_posix()
-
-    def open(self, folder: str) -> SystemFolder:
-        """Return a training that was prepared."""
-        return SystemFolder(self.base / folder)
+def list_reads(name: str, values: Mapping[str, Any]) -> Sequence[str]:
+    """Return the parts of a collection that the index of a system is made from."""
+    return _open_system(name, values, None).reads
 
 
-class SystemsDataset(StoreFolderDataset[SystemStore]):
-    """The folder of all trained systems; trainings write below it themselves."""
+def _open_system(
+    name: str, values: Mapping[str, Any], training: Training | None
+) -> System:
+    if training is not None:
+        return training.system
+    if name in LEARNING:
+        raise MissingInputError(
+            f"{name} has not been trained; run the stage 'training'"
+        )
+    return make_baseline(name, values.get("text_model"))
 
-    STORE = SystemStore
+
+def _find_folder(table: Any) -> Path:
+    path: Path = table.path
+    return path.parent if path.is_file() else path  # trees are one file
+
+
+def _open_table(part: str, place: Path) -> Any:
+    """Open a part of a collection again, lazily."""
+    dataset: AbstractDataset[Any, Any]
+    if part == "trees_of":
+        dataset = FormulaTreesDataset(filepath=str(place))
+    elif part in _RECORDS:
+        dataset = ShardedTableDataset(filepath=str(place), record=_RECORDS[part])
+    else:
+        dataset = PenmanShardsDataset(filepath=str(place))
+    return dataset.load()
+
+
+class SystemRunsDataset(AbstractDataset[Sequence[Run], list[Run]]):
+    """What a system found for all topics: its lists, whole, with their times.
+
+    ::
+
+        run   topic   rank   id   score   visual_id   post_id
+    """
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._file = Path(filepath)
+        self.metadata = metadata
+
+    def save(self, data: Sequence[Run]) -> None:
+        """Write one row for each result; times and topics are kept beside them."""
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("run", "topic", "id", "score", "visual_id", "post_id")
+        }
+        for number, run in enumerate(data):
+            for topic, hits in run.lists.items():
+                columns["run"] += [number] * len(hits)
+                columns["topic"] += [topic] * len(hits)
+                columns["id"] += hits.ids
+                columns["score"] += hits.scores.tolist()
+                visuals: Sequence[str | None] = [None] * len(hits)
+                posts = visuals
+                if isinstance(hits, FormulaHits):
+                    visuals, posts = hits.visual_ids, hits.post_ids
+                columns["visual_id"] += visuals
+                columns["post_id"] += posts
+        facts = [
+            {
+                "name": run.name,
+                "task": run.task,
+                "topics": {t: isinstance(h, FormulaHits) for t, h in run.lists.items()},
+                "seconds": run.seconds,
+                "query_seconds": dict(run.query_seconds),
+                "device": run.device,
+            }
+            for run in data
+        ]
+        table = pa.table(columns, schema=_SCHEMA)
+        table = table.replace_schema_metadata({_FACTS: json.dumps(facts).encode()})
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        with replace_file(self._file) as part:
+            pq.write_table(table, part)
+
+    def load(self) -> list[Run]:
+        """Return the runs."""
+        table = pq.read_table(self._file)
+        rows: dict[tuple[int, str], list[int]] = {}
+        keys = zip(table["run"].to_pylist(), table["topic"].to_pylist(), strict=True)
+        for place, key in enumerate(keys):
+            rows.setdefault(key, []).append(place)
+        columns = {
+            name: table[name].to_pylist() for name in ("id", "visual_id", "post_id")
+        }
+        scores = table["score"].to_numpy()
+        runs = []
+        for number, facts in enumerate(json.loads(table.schema.metadata[_FACTS])):
+            lists: dict[str, Hits] = {}
+            for topic, is_formulas in facts.pop("topics").items():
+                places = rows.get((number, topic), [])
+                found = scores[places] if places else np.zeros(0)
+                ids, visuals, posts = (
+                    [values[place] for place in places] for values in columns.values()
+                )
+                lists[topic] = (
+                    FormulaHits(ids, found, visuals, posts)
+                    if is_formulas
+                    else Hits(ids, found)
+                )
+            runs.append(Run(lists=lists, **facts))
+        return runs
+
+    def _exists(self) -> bool:
+        return self._file.is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._file)}
+
+
+_FACTS = b"runs"
+_SCHEMA = pa.schema(
+    [
+        ("run", pa.int32()),
+        ("topic", pa.string()),
+        ("id", pa.string()),
+        ("score", pa.float64()),
+        ("visual_id", pa.string()),
+        ("post_id", pa.string()),
+    ]
+)
+
+
+def _shorten(path: Path, base: Path) -> str:
+    """Return a path as seen from a folder, so that a data root can be moved."""
+    return Path(os.path.relpath(path, base)).as_posix()
+
+
+def _write(file: Path, noted: Mapping[str, Any]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_text(file, json.dumps(noted, indent=2) + "\n")
+
+
+def _read(file: Path, stage: str) -> dict[str, Any]:
+    if not file.is_file():
+        raise MissingInputError(f"{str(file)!r} is missing; run the stage {stage!r}")
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found

@@ -22,7 +22,7 @@ from mathamr_kedro.graph.arrays import (
     GraphSchema,
     Ids,
 )
-from mathamr_kedro.graph.fusion import FusionMode, fuse_record
+from mathamr_kedro.graph.fusion import FusionMode, fuse_graph
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph
 from mathamr_kedro.graph.numbering import Numbering, VocabularyNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
@@ -266,24 +266,16 @@ class RecordArrays:
         """What the numbers mean."""
         return self._builder.numbering.schema
 
-    def __call__(self, record: GraphRecord) -> GraphArrays:
-        """Fuse an AMR record and return its arrays.
+    def fuse(self, record: GraphRecord) -> MathGraph:
+        """Return the graph of an AMR record with the trees of its formulas.
 
         Raises:
             GraphError: the AMR is no graph.
         """
-        return self.build(self.fuse(record))
+        return fuse_graph(record, self._find_trees, self._mode).graph
 
-    def fuse(self, record: GraphRecord) -> GraphRecord:
-        """Put the trees of its formulas into an AMR record.
-
-        Raises:
-            GraphError: the AMR is no graph.
-        """
-        return fuse_record(record, self._find_trees, self._mode).record
-
-    def build(self, fused: GraphRecord) -> GraphArrays:
-        """Return the arrays of a fused record."""
-        arrays = self._builder.build_record(fused)
+    def build(self, fused: MathGraph) -> GraphArrays:
+        """Return the arrays of a fused graph."""
+        arrays = self._builder.build(fused)
         arrays.check(self.schema)
         return arrays

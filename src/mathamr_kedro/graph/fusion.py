@@ -204,19 +204,25 @@ class FusedRecord(NamedTuple):
     """Without source and place, which the caller knows."""
 
 
-class _Fused(NamedTuple):
-    """A record whose formulas have their trees."""
+class FusedGraph(NamedTuple):
+    """A math graph whose formulas have their trees."""
 
-    record: GraphRecord
+    graph: MathGraph
     formulas: dict[int, FormulaLines]
     unknown: list[int]
     """Of placeholders that the parser invented; they are words in the graph."""
 
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Placeholders of formulas that the parser lost."""
+        parts = self.graph.formulas
+        return tuple(f"FORMULA_{part.number}" for part in parts if part.is_lost)
 
-def fuse_record(
+
+def fuse_graph(
     record: GraphRecord, find_trees: TreeLookup, mode: FusionMode
-) -> _Fused:
-    """Put the trees of its formulas into an AMR record.
+) -> FusedGraph:
+    """Put the trees of its formulas into the graph of an AMR record.
 
     Raises:
         GraphError: the AMR is no graph, or fusion broke an invariant.
@@ -232,11 +238,13 @@ def fuse_record(
         names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
         atoms = [names.get(atom, atom) for atom in amr.atoms]
         amr = MathGraph(amr.variables, atoms, amr.lines)
-    fused = fuse_formulas(amr, formulas, mode)
-    lost = tuple(f"FORMULA_{p.number}" for p in fused.formulas if p.is_lost)
-    text = format_math_graph(fused)
-    made = record._replace(graph=text, missing=lost, text_checksum="")
-    return _Fused(made, formulas, unknown)
+    return FusedGraph(fuse_formulas(amr, formulas, mode), formulas, unknown)
+
+
+def write_fused(record: GraphRecord, fused: FusedGraph) -> GraphRecord:
+    """Return an AMR record with its fused graph as text."""
+    text = format_math_graph(fused.graph)
+    return record._replace(graph=text, missing=fused.lost, text_checksum="")
 
 
 class FuseRecords:
@@ -267,17 +275,18 @@ class FuseRecords:
             return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
         name = record.graph_id
         try:
-            fused = fuse_record(record, find_trees, self._mode)
+            fused = fuse_graph(record, find_trees, self._mode)
         except GraphError as exc:
             return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
-        return FusedRecord(fused.record.format(), _find_notes(name, fused))
+        text = write_fused(record, fused).format()
+        return FusedRecord(text, _find_notes(name, fused))
 
 
 def _describe(name: str, reason: str, detail: str, kept: bool = False) -> Failure:
     return Failure("graph_fusion", "", "", name, reason, detail, kept)
 
 
-def _find_notes(name: str, fused: _Fused) -> tuple[Failure, ...]:
+def _find_notes(name: str, fused: FusedGraph) -> tuple[Failure, ...]:
     notes: list[Failure] = []
     bare = [n for n, f in fused.formulas.items() if f.opt is None and f.slt is None]
     if bare:

@@ -20,9 +20,9 @@ from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention
 from mathamr_kedro.graph.arrays import GraphArrays
 from mathamr_kedro.graph.blocks import GraphBlock
-from mathamr_kedro.graph.builder import ArrayBuilder
+from mathamr_kedro.graph.builder import ArrayBuilder, label_formulas
 from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
-from mathamr_kedro.graph.fusion import FusionMode, fuse_record
+from mathamr_kedro.graph.fusion import FusionMode, fuse_graph
 from mathamr_kedro.graph.numbering import RawNumbering
 from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.tree_lookup import StoredTrees, TreeLookup
@@ -64,8 +64,9 @@ class BuildLoneBlocks:
         for formula in formulas:
             record = _make_record(formula)
             try:
-                fused = fuse_record(record, find_trees, self._mode).record
-                graphs.append((record, builder.build_record(fused)))
+                fused = fuse_graph(record, find_trees, self._mode).graph
+                arrays = builder.build(fused, label_formulas(record))
+                graphs.append((record, arrays))
             except MathAMRError as exc:
                 failures.append((formula.formula_id, str(exc)))
         return GraphBlock.pack(graphs, numbering, failures)

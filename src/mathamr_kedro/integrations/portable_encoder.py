@@ -25,7 +25,7 @@ from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import ComputeConfig, load_model, save_model
 from mathamr_kedro.model.weights import SAFE_WEIGHTS
-from mathamr_kedro.search import QueryEncoder
+from mathamr_kedro.systems.mathamr_plus import QueryEncoder
 from mathamr_kedro.vectors.post_vectors import PostEntry
 
 _CARD = "README.md"
@@ -104,4 +104,5 @@ class PortableEncoder:
             raise ConfigurationError(
                 f"Expected a list of texts (got one text, {texts[:40]!r})"
             )
-        return [self._encoder.encode_text(text).entry for text in texts]
+        found = [self._encoder.read_text(text).entry for text in texts]
+        return [entry for entry in found if entry is not None]

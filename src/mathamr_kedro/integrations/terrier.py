@@ -2,7 +2,7 @@ r"""The search of a project as a transformer of PyTerrier.
 
 ::
 
-    retriever = MathAmrRetriever(open_searcher(env="demo"), top=100)
+    retriever = MathAmrRetriever(open_search(env="demo"), top=100)
     (retriever % 10).search(r"is $\sqrt p$ irrational?")
     pt.Experiment([retriever, bm25], topics, qrels, ["ndcg_cut_10", "map"])
 
@@ -26,7 +26,7 @@ class MathAmrRetriever(pt.Transformer):
     """Finds posts for the column ``query``: words, with formulas between dollars.
 
     Args:
-        searcher: as :func:`mathamr_kedro.project_search.open_searcher` opens it, with
+        searcher: as :func:`mathamr_kedro.project_search.open_search` opens it, with
             the system, or the fusion, that shall be asked.
         top: results of a query.
         post_types: types of post to return; those of the system if ``None``.

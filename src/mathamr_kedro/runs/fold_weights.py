@@ -20,13 +20,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.hits import DECIMALS, rank_ids
+from mathamr_kedro.base.hits import DECIMALS, Hits, rank_ids
 from mathamr_kedro.base.types import Grade, TopicId
 from mathamr_kedro.evaluation.metrics import Measure
 from mathamr_kedro.evaluation.metrics.grades import look_up_grades
-from mathamr_kedro.runs.fusion import NamedFusion
-from mathamr_kedro.search.fusion import fuse_runs
 from mathamr_kedro.systems.folds import ALL, deal_topics
+from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ Grades = Mapping[TopicId, Mapping[str, Grade]]
 
 
 def fuse_by_folds(
-    runs: Sequence[Run], fusion: NamedFusion, grades: Grades, measure: Measure
+    runs: Sequence[Run], fusion: Fusion, grades: Grades, measure: Measure
 ) -> Run:
     """Fuse runs with weights that are chosen by cross-validation.
 
@@ -96,14 +95,15 @@ def _list_weights(count: int, steps: int) -> list[Weights]:
 
 def _score(
     runs: Sequence[Run],
-    fusion: NamedFusion,
+    fusion: Fusion,
     grid: Sequence[Weights],
     topic: TopicId,
     grades: Mapping[str, Grade],
     measure: Measure,
 ) -> NDArray[np.float64]:
     """Return the measure of one topic for all weights."""
-    shares = replace(fusion, folds=0, weights=()).split(runs, topic)
+    lists = [run.lists.get(topic, Hits([], np.zeros(0))) for run in runs]
+    shares = replace(fusion, folds=0, weights=()).split(lists)
     ids = list(shares)
     table = np.array(list(shares.values())).reshape(len(ids), len(runs))
     ties = rank_ids(ids)

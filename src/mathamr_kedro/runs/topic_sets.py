@@ -19,7 +19,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.records import Judgment, Topic
 from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.corpus import EDITIONS, year_of_topic
-from mathamr_kedro.runs.baselines import TASK_1_TYPES
+from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
 
 OWN = "own"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.search.explanation import Match, ScorePart, restore_formulas
-from mathamr_kedro.search.finders import FindTexts
-from mathamr_kedro.search.queries import EncodedQuery
+from mathamr_kedro.search.explanation import Match, restore_formulas
+from mathamr_kedro.systems.base import Query, ScorePart
 
-Keep: TypeAlias = Callable[[Post, Post | None], bool]
+FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
+"""Ids to the posts that are there; comments and single formulas are texts too."""
+
+ResultFilter: TypeAlias = Callable[[Post, Post | None], bool]
 """Whether a post, whose question is the second argument, may be returned."""
 
 _SNIPPET = 160
@@ -47,7 +49,7 @@ class Answer(NamedTuple):
 
     results: tuple[Result, ...]
     warnings: tuple[str, ...] = ()
-    query: EncodedQuery | None = None
+    query: Query | None = None
     texts: Mapping[PostId, Post] = MappingProxyType({})
     """Of what was found and of its questions, by key."""
     keys: tuple[PostId, ...] = ()
@@ -64,21 +66,21 @@ class FoundTexts(dict[PostId, Post]):
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
         return cls({**texts, **find_texts(parents - texts.keys())})
 
-    def give_title(self, key: PostId) -> str:
+    def title_of(self, key: PostId) -> str:
         """Return the title of a post or of its question; it may be empty."""
         post = self.get(key)
         parent = self.get(post.parent_id or "") if post else None
         source = post if post is not None and post.title else parent
         return restore_formulas(source.title, source.formula_map) if source else ""
 
-    def give_snippet(self, key: PostId) -> str:
+    def snippet_of(self, key: PostId) -> str:
         """Return how a post begins."""
         post = self.get(key)
         if post is None:
             return ""
-        return self.shorten(restore_formulas(post.text, post.formula_map))
+        return shorten(restore_formulas(post.text, post.formula_map))
 
-    def list_kept(self, keys: Sequence[PostId], keep: Keep) -> list[int]:
+    def list_kept(self, keys: Sequence[PostId], keep: ResultFilter) -> list[int]:
         """Return the places of what may be returned; nothing that has no text."""
         posts = [self.get(key) for key in keys]
         return [
@@ -87,8 +89,8 @@ class FoundTexts(dict[PostId, Post]):
             if post is not None and keep(post, self.get(post.parent_id or ""))
         ]
 
-    @staticmethod
-    def shorten(text: str, max_length: int = _SNIPPET) -> str:
-        """Return a text as one line, cut where it is too long."""
-        line = " ".join(text.split())
-        return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+def shorten(text: str, max_length: int = _SNIPPET) -> str:
+    """Return a text as one line, cut if it is too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"

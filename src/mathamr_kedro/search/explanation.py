@@ -25,7 +25,8 @@ from mathamr_kedro.amr import MAX_CHUNK_TOKENS, split_chunks
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
-from mathamr_kedro.vectors.post_vectors import PostEntry
+from mathamr_kedro.systems.base import ScorePart
+from mathamr_kedro.vectors import PostEntry
 
 Captions: TypeAlias = Mapping[tuple[int, int], str]
 """(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""
@@ -59,61 +60,34 @@ class Match(NamedTuple):
         return f"{self.share:8.4f}{shown}  {'  ~  '.join(sides)}"
 
 
-class Term(NamedTuple):
-    """A :class:`Match` by numbers: ``weight * similarity`` of a score."""
-
-    row: int
-    """Of the query."""
-    owner: PostId
-    """The post, or the question that it answers."""
-    partner: int
-    """Row of the owner."""
-    similarity: float
-    weight: float
-    note: str = ""
-    """What it is, where that is not MaxSim."""
+def describe_source(part: ScorePart) -> str:
+    """Say where the share of a system comes from."""
+    if math.isnan(part.score):
+        return f"by {part.system}, which did not find it"
+    return f"by {part.system}, whose own score is {part.score:.4f}"
 
 
-class ScorePart(NamedTuple):
-    """What one system gave to a score."""
+def describe_parts(
+    parts: Sequence[ScorePart], matches: Sequence[Match], limit: int
+) -> list[str]:
+    """Return lines that say what a score is the sum of.
 
-    system: str
-    share: float
-    """The shares of all systems add up to the score."""
-    score: float
-    """Its own, before scores were scaled and weighted; NaN: it did not find the
-    post."""
-    terms: tuple[Term, ...] = ()
-    """Of a strategy of our vectors: what its own score is the sum of."""
-
-    def describe_source(self) -> str:
-        """Say where the share comes from."""
-        if math.isnan(self.score):
-            return f"by {self.system}, which did not find it"
-        return f"by {self.system}, whose own score is {self.score:.4f}"
-
-    @staticmethod
-    def describe(
-        parts: Sequence[ScorePart], matches: Sequence[Match], limit: int
-    ) -> list[str]:
-        """Return lines that say what a score is the sum of.
-
-        Args:
-            parts: what each system gave; said where there are several.
-            matches: of the first of them that has terms.
-            limit: matches that are shown, the largest; one line stands for the others.
-        """
-        matched = next((part for part in parts if part.terms), None)
-        lines = [f"{p.share:8.4f}  {p.describe_source()}" for p in parts]
-        if len(parts) < 2:
-            lines = []
-        elif matched is not None:
-            lines.append(f"{matched.system} {matched.score:.4f} is the sum of:")
-        lines += [str(match) for match in matches[:limit]]
-        if others := matches[limit:]:
-            rest = sum(match.share for match in others)
-            lines.append(f"{rest:8.4f}  of {len(others):,} other matches")
-        return lines
+    Args:
+        parts: what each system gave; said if there are several.
+        matches: of the first of them that has terms.
+        limit: matches that are shown, the largest; one line sums up the others.
+    """
+    matched = next((part for part in parts if part.terms), None)
+    lines = [f"{p.share:8.4f}  {describe_source(p)}" for p in parts]
+    if len(parts) < 2:
+        lines = []
+    elif matched is not None:
+        lines.append(f"{matched.system} {matched.score:.4f} is the sum of:")
+    lines += [str(match) for match in matches[:limit]]
+    if others := matches[limit:]:
+        rest = sum(match.share for match in others)
+        lines.append(f"{rest:8.4f}  of {len(others):,} other matches")
+    return lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,17 +117,6 @@ class Explanation:
         """MaxSim divided by the number of query nodes (Eq. 3.7)."""
         return float(self.similarity.max(1).mean())
 
-    @staticmethod
-    def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
-        r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
-        labels = []
-        for kind, number in zip(post.kinds, post.numbers, strict=True):
-            name = KIND_NAMES[kind][0].upper()
-            name += "" if name == "D" else str(number + (kind == SENTENCE))
-            caption = " ".join(captions.get((kind, number), "").split())
-            labels.append(f"{name} {caption}".strip())
-        return tuple(labels)
-
     def matches(self) -> list[Match]:
         """Return the best partner of each query node, best matches first."""
         weight = 1 / len(self.query_labels)
@@ -181,11 +144,22 @@ def explain(
     return Explanation(
         query.key,
         post.key,
-        Explanation.label_nodes(query, query_captions or {}),
-        Explanation.label_nodes(post, post_captions or {}),
+        label_nodes(query, query_captions or {}),
+        label_nodes(post, post_captions or {}),
         mine @ theirs.T,
         document,
     )
+
+
+def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
+    r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
+    labels = []
+    for kind, number in zip(post.kinds, post.numbers, strict=True):
+        name = KIND_NAMES[kind][0].upper()
+        name += "" if name == "D" else str(number + (kind == SENTENCE))
+        caption = " ".join(captions.get((kind, number), "").split())
+        labels.append(f"{name} {caption}".strip())
+    return tuple(labels)
 
 
 def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:

@@ -2,69 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
-from mathamr_kedro.graph import FORMULA, GraphRecord, name_entry, read_placeholder
-from mathamr_kedro.search.answers import Answer, FoundTexts, Keep, Result
+from mathamr_kedro.formula import PatternMatch
+from mathamr_kedro.graph import (
+    FORMULA,
+    POST_TYPES,
+    GraphRecord,
+    MathGraph,
+    name_entry,
+    read_math_graph,
+    read_placeholder,
+)
+from mathamr_kedro.search.answers import (
+    Answer,
+    FindTexts,
+    FoundTexts,
+    Result,
+    ResultFilter,
+    shorten,
+)
 from mathamr_kedro.search.explanation import (
     Captions,
     Explanation,
     Match,
-    ScorePart,
-    Term,
     caption_nodes,
     explain,
+    label_nodes,
 )
-from mathamr_kedro.search.finders import (
-    FindFormulas,
-    FindPosts,
-    FindTexts,
-    FindTopic,
+from mathamr_kedro.search.statements import Statements
+from mathamr_kedro.systems.base import (
+    PostTypes,
+    Query,
+    ScorePart,
+    Target,
+    Term,
+    TreeLookup,
 )
-from mathamr_kedro.search.queries import EncodedQuery, QueryEncoder
-from mathamr_kedro.vectors.post_vectors import PostEntry
-from mathamr_kedro.vectors.protocol import VectorIndex
-from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.systems.ensemble import Ensemble
+from mathamr_kedro.systems.mathamr_plus import MathAMRPlusIndex, QueryEncoder
+from mathamr_kedro.vectors import PostEntry, VectorStore
 
 _FILTER_DEPTH = 300
 """Best posts among which a filter chooses."""
 
+FindTopic: TypeAlias = Callable[[str], Query | None]
+"""The id of a topic to a query; ``None``: it is none."""
+FindGraph: TypeAlias = Callable[[PostId], GraphRecord | None]
+"""The id of a post to its math graph."""
+FindInstances: TypeAlias = Callable[
+    [Collection[FormulaId]], Mapping[FormulaId, FormulaInstance]
+]
+"""Ids to the formulas of the collection that are there."""
+
+
+class Lookups(NamedTuple):
+    """What a collection tells of what was found."""
+
+    texts: FindTexts
+    """Gives the texts of posts."""
+    graph: FindGraph = lambda key: None
+    """Gives the graphs of posts."""
+    instances: FindInstances = lambda ids: {}
+    """Gives formulas."""
+    trees_of: TreeLookup = lambda formula: None
+    """Gives their trees."""
+    statements: Statements = Statements()
+    """What is known of statements."""
+    topic: FindTopic = lambda text: None
+    """Gives topics as queries."""
+
 
 class Searcher:
-    """Searches an index by text, by formula or by example.
+    """Searches by text, by formula or by example, with any system.
 
     Args:
-        index: where to search.
-        store: the vectors that the index was built from.
-        encoder: makes queries comparable with them.
-        find_texts: gives the texts of posts.
-        find_posts: how posts are found, e.g. :class:`~mathamr_kedro.runs.PostSearch`.
-        find_formulas: how formulas are, e.g.
-            :class:`~mathamr_kedro.runs.FormulaSearch`.
+        systems: who can be asked.
+        vectors: the index of MathAMR+, whose vectors say what matches what.
+        encoder: prepares what was typed.
+        lookups: tells of what was found.
         max_tokens: limit of a chunk when posts were parsed.
-        find_topic: gives topics of the collection as queries.
     """
 
     def __init__(
         self,
-        index: VectorIndex,
-        store: VectorStore,
+        systems: Ensemble,
+        vectors: MathAMRPlusIndex,
         encoder: QueryEncoder,
-        find_texts: FindTexts,
-        find_posts: FindPosts,
-        find_formulas: FindFormulas,
+        lookups: Lookups,
         max_tokens: int = MAX_CHUNK_TOKENS,
-        find_topic: FindTopic | None = None,
     ) -> None:
-        self._index, self.store, self._encoder = index, store, encoder
-        self.find_texts, self.find_posts = find_texts, find_posts
-        self.find_formulas = find_formulas
-        self.max_tokens, self._find_topic = max_tokens, find_topic
+        self.systems, self._vectors, self._encoder = systems, vectors, encoder
+        self.lookups, self.max_tokens = lookups, max_tokens
+
+    @property
+    def store(self) -> VectorStore:
+        """The vectors; what is not among them is never returned."""
+        return self._vectors.store
 
     def search(
         self,
@@ -72,52 +112,56 @@ class Searcher:
         top: int = 10,
         post_types: Sequence[str] | None = None,
         system: str | None = None,
-        keep: Keep | None = None,
+        keep: ResultFilter | None = None,
     ) -> Answer:
         """Find posts for words with formulas between dollars.
 
         Args:
             text: the question.
             top: how many posts.
-            post_types: types of post to return; those of the system if ``None``.
-            system: how posts are found; as this was opened if ``None``.
+            post_types: types of post or kinds of statement, such as ``lemma``; those of
+                the system if ``None``.
+            system: who ranks; the default if ``None``.
             keep: which of the best posts to return; all if ``None``.
+
+        Raises:
+            ConfigurationError: there is no such type, kind or system.
         """
-        query = self._encoder.encode_text(text)
+        query = self._encoder.read_text(text)
         depth = top if keep is None else max(top, _FILTER_DEPTH)
-        hits = self.find_posts(query, depth, post_types, system)
+        hits = self._rank(query, depth, post_types, system)
         if keep is not None:
-            texts = FoundTexts.read(self.find_texts, hits.ids)
+            texts = FoundTexts.read(self.lookups.texts, hits.ids)
             hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
         return self._describe(query, hits, post_types, system)
 
     def rank(
         self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
     ) -> tuple[Hits, tuple[str, ...]]:
-        """Return ids and scores alone, and warnings; arguments as :meth:`search`."""
-        query = self._encoder.encode_text(text)
-        return self.find_posts(query, top, post_types), query.warnings
+        """Return only ids and scores, and warnings; arguments as :meth:`search`."""
+        query = self._encoder.read_text(text)
+        return self._rank(query, top, post_types), query.warnings
 
     def search_formula(
         self,
         latex: str,
         top: int = 10,
         system: str | None = None,
-        keep: Keep | None = None,
+        keep: ResultFilter | None = None,
     ) -> Answer:
         """Find posts by their formula that is most like a given one."""
-        query = self._encoder.encode_formula(latex)
-        return self._search_formula(query, top, system, keep)
+        return self._search_formula(
+            self._encoder.read_formula(latex), top, system, keep
+        )
 
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
     ) -> Answer:
         """Find posts similar to one of the index, without that one, or for a topic."""
-        query = self._find_topic(post_id) if self._find_topic is not None else None
-        query = query or self._read_query(post_id)
-        if {*query.entry.kinds} == {FORMULA} and query.entry.post_type == "topic":
-            return self._search_formula(query, top)  # of Task 2
-        found = self.find_posts(query, top + 1, post_types)
+        query = self.lookups.topic(post_id) or self._read_query(post_id)
+        if query.target == "formulas":
+            return self._search_formula(query, top)
+        found = self._rank(query, top + 1, post_types)
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
         return self._describe(query, hits.top(top), post_types)
 
@@ -128,57 +172,113 @@ class Searcher:
             text: words with formulas between dollars, or the id of a topic.
             post_id: a post of the index.
         """
-        query = self._find_topic(text) if self._find_topic is not None else None
-        query = query or self._encoder.encode_text(text)
-        entry = query.entry._replace(key=FoundTexts.shorten(text, 60))
-        found = self.compare(query._replace(entry=entry), post_id)
-        is_formula = {*query.entry.kinds} == {FORMULA}
-        if is_formula and query.entry.post_type == "topic" and text == query.entry.key:
-            return found  # a topic of Task 2 asks for formulas
-        parts = self.find_posts.explain(query, post_id)
+        query = self.lookups.topic(text) or self._encoder.read_text(text)
+        found = replace(self.compare(query, post_id), query_key=shorten(text, 60))
+        if query.target == "formulas":
+            return found
+        parts = self.systems.explain(query, post_id)
         return replace(found, parts=parts, terms=self._match(query, post_id, parts))
 
-    def encode(self, text: str, is_formula: bool = False) -> EncodedQuery:
+    def read(self, text: str, is_formula: bool = False) -> Query:
         """Return words with formulas, or one formula, as a query."""
         encoder = self._encoder
-        return encoder.encode_formula(text) if is_formula else encoder.encode_text(text)
+        return encoder.read_formula(text) if is_formula else encoder.read_text(text)
 
-    def compare(self, query: EncodedQuery, post_id: PostId) -> Explanation:
-        """Compare all nodes of an encoded query with all nodes of a post."""
+    def compare(self, query: Query, post_id: PostId) -> Explanation:
+        """Compare all nodes of a query with all nodes of a post."""
         (post,) = self._read([post_id])
-        captions = self._caption(post, self.find_texts([post_id]).get(post_id))
-        return explain(query.entry, post, query.captions, captions)
+        captions = self._caption(post, self.lookups.texts([post_id]).get(post_id))
+        return explain(_entry(query), post, self._caption_query(query), captions)
 
-    def find_graph(self, post_id: PostId) -> GraphRecord | None:
-        """Return the graph of a post; none is kept of a post that was added by hand."""
-        return self.find_posts.find_graph(post_id)
+    def warm_up(self, target: Target = "formulas") -> None:
+        """Load what the default system of a target needs."""
+        self.systems.warm_up(target)
 
     def close(self) -> None:
         """Release the index."""
-        self._index.close()
+        self._vectors.index.close()
 
-    def _read_query(self, post_id: PostId) -> EncodedQuery:
+    def _rank(
+        self,
+        query: Query,
+        top: int,
+        post_types: Sequence[str] | None,
+        system: str | None = None,
+    ) -> Hits:
+        """Return the best posts that the store has, of some types or kinds."""
+        types, kinds = _split_types(post_types)
+        wanted = self.lookups.statements.find_posts(kinds)
+        known, limit = self.store.places, len(self.store.places)
+        fetch = top if wanted is None else 4 * top
+        while True:
+            # What is fused or mixed is cut before it is filtered: cut it later.
+            depth = 0 if wanted is None else fetch
+            found = self.systems.rank(query, fetch, system, types, depth)
+            places = [
+                i
+                for i, key in enumerate(found.ids)
+                if key in known and (wanted is None or key in wanted)
+            ]
+            if wanted is None or len(places) >= top or fetch >= limit:
+                return found.take(places).top(top)
+            fetch = min(8 * fetch, limit)
+
+    def _rank_formulas(self, query: Query, top: int, system: str | None) -> FormulaHits:
+        """Return the best formulas, the first of each post; instances come first."""
+        hits = self.systems.rank(query, None, system)
+        assert isinstance(hits, FormulaHits)
+        if query.pattern is not None:
+            found = self.lookups.instances(hits.ids)
+            matches = [self._match_pattern(query, found.get(key)) for key in hits.ids]
+            ranks = [2 if m is None else 0 if m.is_whole else 1 for m in matches]
+            hits = hits.take(sorted(range(len(hits)), key=ranks.__getitem__))
+        first: dict[PostId, int] = {}
+        for place, post in enumerate(hits.post_ids):
+            if post in self.store.places:
+                first.setdefault(post, place)
+        return hits.take(list(first.values())[:top])
+
+    def _match_pattern(
+        self, query: Query, formula: FormulaInstance | None
+    ) -> PatternMatch | None:
+        """Return how a formula is an instance of a query with variables."""
+        if query.pattern is None or formula is None:
+            return None
+        trees = self.lookups.trees_of(formula)
+        return query.pattern.match(trees.opt) if trees is not None else None
+
+    def _read_query(self, post_id: PostId) -> Query:
         (entry,) = self._read([post_id])
-        text = self.find_texts([post_id]).get(post_id)
-        clean = CleanText(text.text, text.formula_map) if text else CleanText("", ())
-        return EncodedQuery(entry, self._caption(entry, text), clean=clean)
+        post = self.lookups.texts([post_id]).get(post_id)
+
+        def read_graph() -> MathGraph | None:
+            record = self.lookups.graph(post_id)
+            return read_math_graph(record.graph) if record is not None else None
+
+        return Query(
+            post_id,
+            post.text if post else "",
+            post.formula_map if post else (),
+            read_graph=read_graph,
+            entry=entry,
+        )
 
     def _search_formula(
         self,
-        query: EncodedQuery,
+        query: Query,
         top: int,
         system: str | None = None,
-        keep: Keep | None = None,
+        keep: ResultFilter | None = None,
     ) -> Answer:
         depth = top if keep is None else max(top, _FILTER_DEPTH)
-        hits = self.find_formulas(query, depth, system)
-        found = self.find_formulas.find_instances(hits.ids)
+        hits = self._rank_formulas(query, depth, system)
+        found = self.lookups.instances(hits.ids)
         keys = _name_texts(hits, found)
-        texts = FoundTexts.read(self.find_texts, [*keys, *hits.post_ids])
+        texts = FoundTexts.read(self.lookups.texts, [*keys, *hits.post_ids])
         if keep is not None:
             kept = texts.list_kept(keys, keep)[:top]
             hits, keys = hits.take(kept), [keys[i] for i in kept]
-        (label, *_) = Explanation.label_nodes(query.entry, query.captions)
+        label = self._label_formula(query)
         results = []
         for rank, (formula, score) in enumerate(hits, start=1):
             post_id, visual = hits.post_ids[rank - 1], hits.visual_ids[rank - 1]
@@ -191,80 +291,86 @@ class Searcher:
             kind = "comment" if key != post_id else ""
             number = read_placeholder(mention.placeholder) if mention else 0
             name = f"F{number} " if mention or kind else ""  # alone, it is the first
-            match = Match(label, f"{name}{latex}", score, 1.0)
-            pattern = self.find_formulas.match(query, instance) if instance else None
             results.append(
                 Result(
                     rank,
                     post_id,
                     score,
                     kind or (text.post_type if text else ""),
-                    texts.give_title(post_id),
-                    texts.give_snippet(key) or latex,
-                    (match,),
-                    self.find_formulas.explain(query, visual, None, system),
-                    pattern=pattern,
+                    texts.title_of(post_id),
+                    texts.snippet_of(key) or latex,
+                    (Match(label, f"{name}{latex}", score, 1.0),),
+                    self.systems.explain(query, visual, system),
+                    pattern=self._match_pattern(query, instance),
                 )
             )
         warnings = (*query.warnings, *_tell_unmatched(query, results))
         return Answer(tuple(results), warnings, query, texts, tuple(keys))
+
+    def _label_formula(self, query: Query) -> str:
+        """Return the label of the formula that is asked for."""
+        entry = _entry(query)
+        labels = label_nodes(entry, self._caption_query(query))
+        places = [i for i, kind in enumerate(entry.kinds) if kind == FORMULA]
+        return labels[places[entry.formula_ids.index(query.asked_formula.formula_id)]]
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self.store.read(keys).entries())
 
     def _describe(
         self,
-        query: EncodedQuery,
+        query: Query,
         hits: Hits,
         post_types: Sequence[str] | None,
         system: str | None = None,
     ) -> Answer:
         if not len(hits):
             return Answer((), query.warnings, query)
+        types, _ = _split_types(post_types)
         posts = self._read(hits.ids)
-        texts = FoundTexts.read(self.find_texts, hits.ids)
-        describe = getattr(self.find_posts, "describe", None)  # who knows statements
-        statements = describe(hits.ids) if describe is not None else {}
+        texts = FoundTexts.read(self.lookups.texts, hits.ids)
+        statements = self.lookups.statements.describe(hits.ids)
         results = []
         scored = zip(posts, hits.scores.tolist(), strict=True)
         for rank, (post, score) in enumerate(scored, start=1):
-            parts = self.find_posts.explain(query, post.key, post_types, system)
-            result = Result(
-                rank,
-                post.key,
-                score,
-                post.post_type,
-                texts.give_title(post.key),
-                texts.give_snippet(post.key),
-                self._match(query, post.key, parts),
-                parts,
-                statements.get(post.key),
+            parts = self.systems.explain(query, post.key, system, types)
+            results.append(
+                Result(
+                    rank,
+                    post.key,
+                    score,
+                    post.post_type,
+                    texts.title_of(post.key),
+                    texts.snippet_of(post.key),
+                    self._match(query, post.key, parts),
+                    parts,
+                    statements.get(post.key),
+                )
             )
-            results.append(result)
-        found = tuple(results)
-        return Answer(found, query.warnings, query, texts, tuple(hits.ids))
+        return Answer(tuple(results), query.warnings, query, texts, tuple(hits.ids))
 
     def _caption(self, post: PostEntry, text: Post | None) -> Captions:
         if text is None:
             return {}
         return caption_nodes(text.text, text.formula_map, post.kinds, self.max_tokens)
 
+    def _caption_query(self, query: Query) -> Captions:
+        return caption_nodes(*query.written, _entry(query).kinds, self.max_tokens)
+
     def _match(
-        self, query: EncodedQuery, key: PostId, parts: Sequence[ScorePart]
+        self, query: Query, key: PostId, parts: Sequence[ScorePart]
     ) -> tuple[Match, ...]:
         """Put the terms of a score into words, the largest first."""
         terms: Sequence[Term] = next((p.terms for p in parts if p.terms), ())
         if not terms:
             return ()
         owners = list(dict.fromkeys(term.owner for term in terms))
-        texts = self.find_texts(owners)
+        texts = self.lookups.texts(owners)
         labels = {
-            post.key: Explanation.label_nodes(
-                post, self._caption(post, texts.get(post.key))
-            )
+            post.key: label_nodes(post, self._caption(post, texts.get(post.key)))
             for post in self._read(owners)
         }
-        mine = Explanation.label_nodes(query.entry, query.captions)
+        mine = label_nodes(_entry(query), self._caption_query(query))
         matches = [
             Match(
                 mine[t.row] + (f" ({t.note})" if t.note else ""),
@@ -275,6 +381,18 @@ class Searcher:
             for t in terms
         ]
         return tuple(sorted(matches, key=lambda match: -match.share))
+
+
+def _split_types(names: Sequence[str] | None) -> tuple[PostTypes, list[str]]:
+    """Return types of post, and kinds of statement; no types but kinds: the usual."""
+    types = [name for name in names or () if name in POST_TYPES]
+    kinds = [name for name in names or () if name not in POST_TYPES]
+    return None if names is None or (kinds and not types) else tuple(types), kinds
+
+
+def _entry(query: Query) -> PostEntry:
+    assert query.entry is not None  # typed queries, topics and posts have vectors
+    return query.entry
 
 
 def _name_texts(
@@ -288,7 +406,7 @@ def _name_texts(
     ]
 
 
-def _tell_unmatched(query: EncodedQuery, results: Sequence[Result]) -> list[str]:
+def _tell_unmatched(query: Query, results: Sequence[Result]) -> list[str]:
     """Say so where no formula is an instance of a query with variables."""
     if query.pattern is None or any(result.pattern for result in results):
         return []

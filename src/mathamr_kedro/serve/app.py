@@ -80,9 +80,7 @@ def create_app(
         if not held:
             held.append(SearchService(settings))
         # Between the searches: in a large collection it takes longer than they wait.
-        thread = threading.Thread(
-            target=held[0].warm_up, args=[gate.is_idle], daemon=True
-        )
+        thread = threading.Thread(target=held[0].warm_up, daemon=True)
         warming = asyncio.get_running_loop().call_later(_WARM_UP_AFTER, thread.start)
         yield
         warming.cancel()

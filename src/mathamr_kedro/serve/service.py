@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import CancelledError
-from contextlib import suppress
 from typing import Any
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
@@ -13,16 +11,17 @@ from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
-from mathamr_kedro.graph import GraphRecord, draw_math_graph, read_math_graph
+from mathamr_kedro.graph import MathGraph, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
-from mathamr_kedro.project_search import open_living_index, open_searcher
+from mathamr_kedro.project_search import open_living_index, open_search
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.serve.views import AnswerView, TextView
+from mathamr_kedro.systems import Target
 
 _logger = logging.getLogger(__name__)
-_MAX_DRAWN = 150_000
-"""Characters of a graph in PENMAN notation that is still drawn."""
+_MAX_DRAWN = 5_000
+"""Nodes of a graph that is still drawn."""
 
 
 class SearchService:
@@ -45,7 +44,7 @@ class SearchService:
 
     def _open(self) -> None:
         config = self._config
-        self.searcher: Searcher = open_searcher(
+        self.searcher: Searcher = open_search(
             config.env, config.data_root, config.system
         )
         self._view = AnswerView(self.searcher.max_tokens)
@@ -62,16 +61,10 @@ class SearchService:
             self.searcher.close()
             self._open()
 
-    def warm_up(self, is_idle: Callable[[float], bool]) -> None:
-        """Load what only searches for formulas need, before somebody waits for it.
-
-        Args:
-            is_idle: waits so many seconds at most for a moment without a request;
-                cancels it when the server ends.
-        """
+    def warm_up(self) -> None:
+        """Load what only searches for formulas need, before somebody waits for it."""
         try:
-            with suppress(CancelledError):
-                self.searcher.find_formulas.prepare(is_idle)
+            self.searcher.warm_up()
         except MathAMRError as exc:
             _logger.warning("Searches for formulas will fail: %s", exc)
 
@@ -116,13 +109,14 @@ class SearchService:
     ) -> dict[str, Any]:
         """Compare every part of a query with every part of a post."""
         self.catch_up()
-        query = self.searcher.encode(text, is_formula)
+        query = self.searcher.read(text, is_formula)
         shown = self._view.show_explanation(self.searcher.compare(query, post_id))
         sentences = TextView(*query.clean, self.searcher.max_tokens).sentences
         shown |= {"query": sentences, "post": self.read_post(post_id)}
         if graphs:
-            both = {"query": query.graph, "post": self.searcher.find_graph(post_id)}
-            shown["graphs"] = {name: _draw(graph) for name, graph in both.items()}
+            record = self.searcher.lookups.graph(post_id)
+            post = read_math_graph(record.graph) if record is not None else None
+            shown["graphs"] = {"query": _draw(query.graph), "post": _draw(post)}
         return shown
 
     def read_post(self, post_id: str) -> dict[str, Any]:
@@ -131,7 +125,7 @@ class SearchService:
         Raises:
             MissingInputError: there is none with this id.
         """
-        find = self.searcher.find_texts
+        find = self.searcher.lookups.texts
         post = find([post_id]).get(post_id)
         if post is None:
             raise MissingInputError(f"No post has the id {post_id!r}")
@@ -156,12 +150,15 @@ class SearchService:
     def list_systems(self) -> dict[str, Any]:
         """Return what can be asked, and what is asked by default."""
         shown: dict[str, Any] = {"posts": self.count_posts()}
-        for prefix, find in (
-            ("", self.searcher.find_posts),
-            ("formula_", self.searcher.find_formulas),
-        ):
-            listed = [{"name": n, "kind": kind} for n, kind in find.systems.items()]
-            shown |= {f"{prefix}default": find.system, f"{prefix}systems": listed}
+        systems = self.searcher.systems
+        targets: dict[str, Target] = {"": "posts", "formula_": "formulas"}
+        for prefix, target in targets.items():
+            named = systems.list_systems(target).items()
+            listed = [{"name": name, "kind": kind} for name, kind in named]
+            shown |= {
+                f"{prefix}default": systems.choose(target),
+                f"{prefix}systems": listed,
+            }
         return shown
 
     def count_posts(self) -> int:
@@ -222,10 +219,10 @@ def _make_filter(
     return keep
 
 
-def _draw(record: GraphRecord | None) -> str | None:
+def _draw(graph: MathGraph | None) -> str | None:
     """Return a graph as a picture; ``None`` if there is none or it is too large."""
-    if record is None or len(record.graph) > _MAX_DRAWN:
+    if graph is None or graph.num_nodes > _MAX_DRAWN:
         return None
-    drawn = str(draw_math_graph(read_math_graph(record.graph)))
+    drawn = str(draw_math_graph(graph))
     # the page has its own style, and refuses any other
     return drawn.replace(f"<style>{STYLE}</style>", "")

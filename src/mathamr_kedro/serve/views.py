@@ -22,8 +22,9 @@ from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch, mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
-from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
+from mathamr_kedro.search import Answer, Explanation, Result
 from mathamr_kedro.search.explanation import Match
+from mathamr_kedro.systems import ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
 _DOLLARS = re.compile(r"\$([^$]+)\$")

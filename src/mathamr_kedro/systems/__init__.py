@@ -1,35 +1,74 @@
-"""Systems of the papers that MathAMR+ grew from and is compared with.
+"""Systems: everything that ranks posts or formulas.
 
 =============  ==============================================  ===============
 system         what it compares                                finds
 =============  ==============================================  ===============
+mathamr_plus   vectors of graphs of text and formulas          posts, formulas
+bm25 ...       terms (:mod:`~mathamr_kedro.systems.bm25`)      posts, formulas
+minilm ...     vectors of texts                                posts, formulas
+               (:mod:`~mathamr_kedro.systems.sentence`)
 formula_rgcn   nodes of layout and operator graphs             formulas
 ssemb          shared operator graphs, and the text around     formulas
 marf           tokens of texts, fused with those of a formula  posts, formulas
 mathamr        sentences of formulas: AMR, operator trees      formulas
+fusion         ranked lists of others                          as these
 =============  ==============================================  ===============
 
-Each is a package of its own with the steps of :class:`PaperSystem`; its parameters
-stand below ``systems.NAME``. Whoever adds one names it in :data:`SYSTEMS`.
+Each implements :class:`System`. A system of your own is one class and one line of
+configuration, ``systems: {mine: {class: "my_module:MySystem"}}``.
 """
 
-from mathamr_kedro.systems.protocol import (
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.base.lazy_imports import load_lazily
+from mathamr_kedro.systems.base import (
+    Collection,
     Epochs,
-    PaperSystem,
+    Index,
+    LearningSystem,
+    Query,
     Ranker,
-    SystemSources,
+    Rankings,
+    ScorePart,
+    System,
+    Target,
+    Term,
     TreeLookup,
 )
-from mathamr_kedro.systems.registry import SYSTEMS, read_system
-from mathamr_kedro.systems.training import SystemFolder
+from mathamr_kedro.systems.registry import (
+    BASELINES,
+    LEARNING,
+    find_missing,
+    make_baseline,
+    read_system,
+)
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 
 __all__ = [
-    "SYSTEMS",
+    "BASELINES",
+    "LEARNING",
+    "Collection",
     "Epochs",
-    "PaperSystem",
+    "Fusion",
+    "Index",
+    "LearningSystem",
+    "Query",
     "Ranker",
-    "SystemFolder",
-    "SystemSources",
+    "Rankings",
+    "ScorePart",
+    "System",
+    "Target",
+    "Term",
     "TreeLookup",
+    "find_missing",
+    "fuse_runs",
+    "make_baseline",
     "read_system",
 ]
+
+# A machine that only trains has no metrics, which fusions need.
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.systems.training import SystemFolder
+from mathamr_kedro.systems.training import Training
 
 logger = logging.getLogger("mathamr_kedro.systems")
 
@@ -28,14 +28,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_kedro.systems",
         description="Train a system from the folder that the training stage prepared.",
-        epilog="Started again, a stopped training goes on.",
+        epilog="Started again, a stopped training is resumed.",
     )
     parser.add_argument("folder", type=Path, nargs="+", help="prepared by the stage")
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         for folder in args.folder:
-            history = SystemFolder(folder).train()
+            history = Training(folder).train()
             logger.info("%s: %d epochs", folder, len(history))
     except MathAMRError as exc:
         logger.error("%s", exc)

@@ -2,41 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.protocol import PaperSystem
+from mathamr_kedro.systems.base import LearningSystem, System
 
-SYSTEMS: Mapping[str, str] = {
+LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
     "ssemb": "ssemb.system:SSEmb",
     "marf": "marf.system:Marf",
     "mathamr": "mathamr.system:MathAMR",
 }
-"""Class of each system, below this package: ``"formula_rgcn.system:FormulaRgcn"``."""
+"""Class of each system of a paper, below this package."""
+
+PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_graph"]
+FormulaTerms: TypeAlias = Literal[
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
+]
+_ENCODERS = ("minilm", "mpnet", "text")
+BASELINES: tuple[str, ...] = (
+    *dict.fromkeys((*get_args(PostTerms), *get_args(FormulaTerms))),
+    *(f"{name}{end}" for name in _ENCODERS for end in ("", "_title", "_question")),
+)
+"""Systems that have nothing to learn."""
 
 
-def read_system(name: str, values: Mapping[str, Any]) -> PaperSystem:
-    """Return a system with its parameters checked.
+def make_baseline(name: str, text_model: str | None = None) -> System:
+    """Return a system that has nothing to learn.
 
     Args:
-        name: one of :data:`SYSTEMS`.
+        name: one of :data:`BASELINES`.
+        text_model: folder of the sentence encoder of ``text``.
+
+    Raises:
+        ConfigurationError: there is no such system.
+    """
+    if name not in BASELINES:
+        raise ConfigurationError(
+            f"No baseline is named {name!r}{suggest(name, BASELINES) or '.'} Known: "
+            f"{', '.join(BASELINES)} (evaluation.baselines)"
+        )
+    # Loaded here: a machine that only trains has no parser of formulas.
+    if name.startswith(_ENCODERS):
+        from mathamr_kedro.systems.sentence import SentenceVectors  # noqa: PLC0415
+
+        return SentenceVectors(name, text_model)
+    from mathamr_kedro.systems.bm25 import Bm25  # noqa: PLC0415
+
+    return Bm25(name)
+
+
+def find_missing(names: Iterable[str], text_model: str | None = None) -> dict[str, str]:
+    """Return the baselines that cannot be used on this machine, and why."""
+    from mathamr_kedro.systems.sentence import name_text_model  # noqa: PLC0415
+    from mathamr_kedro.text import explain_absence  # noqa: PLC0415
+
+    models = {name: name_text_model(name, text_model) for name in names}
+    reasons = {n: explain_absence(m) for n, m in models.items() if m is not None}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def read_system(name: str, values: Mapping[str, Any]) -> LearningSystem:
+    """Return a system of a paper, or a user's own, with its parameters checked.
+
+    Args:
+        name: one of :data:`LEARNING`; or any name, if ``values`` name its class:
+            ``class: my_package.my_module:MySystem``.
         values: what stands below ``systems.NAME`` in the configuration.
 
     Raises:
         ConfigurationError: there is no such system, or parameter.
     """
-    if name not in SYSTEMS:
+    settings = dict(values)
+    place = settings.pop("class", None)
+    if place is None and name not in LEARNING:
         raise ConfigurationError(
-            f"No system is named {name!r}{suggest(name, SYSTEMS) or '.'} Known: "
-            f"{', '.join(SYSTEMS)} (conf/<env>/parameters/systems.yml)"
+            f"No system is named {name!r}{suggest(name, LEARNING) or '.'} Known: "
+            f"{', '.join(LEARNING)}; or name your own by `class: my_module:MySystem` "
+            "(conf/<env>/parameters/systems.yml)"
         )
-    module, _, class_name = SYSTEMS[name].partition(":")
-    found: type[PaperSystem] = getattr(
-        import_module(f"{__package__}.{module}"), class_name
-    )
-    config: Any = read_parameters(found.Config, values, where=f"systems.{name}")
+    found = _load_class(place, name) if place else _load_class(LEARNING[name], name)
+    config: Any = read_parameters(found.Config, settings, where=f"systems.{name}")
     return found(config)
+
+
+def _load_class(place: str, name: str) -> Any:
+    module, _, class_name = place.partition(":")
+    package = f"{__package__}." if name in LEARNING else ""
+    try:
+        return getattr(import_module(f"{package}{module}"), class_name)
+    except (ImportError, AttributeError) as exc:
+        raise ConfigurationError(
+            f"Expected a class at {place!r}, as in my_module:MySystem ({exc}) "
+            f"(systems.{name}.class)"
+        ) from exc

@@ -1,19 +1,21 @@
-"""Folders of trainings: prepared once, trained anywhere, found again by their name.
+"""Folders of trainings and indexes: made once, found again by their checksum.
 
 ::
 
-    06_models/systems/NAME/<hash of model settings, seed and data>/
+    06_models/systems/NAME/<checksum of model settings, seed and data>/
       system.json      name, parameters, seed
       prepared/        what the training reads (written by ``prepare``)
       prepared.json    counts; there when ``prepared/`` is whole
       model/           checkpoints, the model (written by ``train``)
       history.json     there when the training has ended
-      indexes/<hash>/  an index for each search setting (written by ``index``)
+    06_models/systems/NAME/indexes/<checksum of search settings, model and data>/
+      counts.json      sizes, and the names of the rankings
 """
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -22,67 +24,65 @@ from typing import Any
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
-from mathamr_kedro.systems.protocol import (
+from mathamr_kedro.systems.base import (
+    Collection,
     Epochs,
-    PaperSystem,
-    Ranker,
-    SystemSources,
+    LearningSystem,
+    System,
+    Target,
 )
 from mathamr_kedro.systems.registry import read_system
 
 _SYSTEM, _PREPARED, _HISTORY = "system.json", "prepared.json", "history.json"
 _COUNTS = "counts.json"
-_SEARCHED = ("formulas", "trees_of", "posts", "graphs")
-"""Sources that an index depends on."""
+_TARGETS: tuple[Target, ...] = ("posts", "formulas")
 
 
-class SystemFolder:
-    """One training of a system, and what is made from it."""
+class Training:
+    """One training of a system."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
-        self.name: str = self._read(_SYSTEM)["system"]
-        self._values = self._read(_SYSTEM)
+        self._stated = self._read(_SYSTEM)
+        self.name: str = self._stated["system"]
 
     @classmethod
-    def create(
+    def prepare(
         cls,
         base: Path,
         name: str,
         values: Mapping[str, Any],
         seed: int,
-        sources: SystemSources,
-    ) -> SystemFolder:
+        data: Collection,
+    ) -> Training:
         """Prepare a training, or find one that is prepared.
 
         Args:
-            base: folder of all systems.
+            base: folder of all trainings of the system.
             name: of the system.
             values: its parameters.
             seed: of the training.
-            sources: the collection.
+            data: the collection.
 
         Raises:
             ConfigurationError: there is no such system, or parameter.
         """
         system = read_system(name, values)
-        model = asdict(system.config)["model"]
-        data = sources.checksum(system.READS)
-        folder = base / name / checksum(model, seed, data)
+        read = data.checksum(system.READS)
+        folder = base / checksum(asdict(system.config)["model"], seed, read)
         folder.mkdir(parents=True, exist_ok=True)
         stated = {"system": name, "seed": seed, "parameters": dict(values)}
         write_text(folder / _SYSTEM, json.dumps(stated, indent=2))
-        found = cls(folder)
         if not (folder / _PREPARED).is_file():
             with replace_folder(folder / "prepared") as part:
-                counts = system.prepare(sources, part)
+                counts = system.prepare(data, part)
             write_text(folder / _PREPARED, json.dumps(counts, indent=2))
-        return found
+        return cls(folder)
 
     @property
-    def system(self) -> PaperSystem:
+    def system(self) -> LearningSystem:
         """The system, with its parameters."""
-        return read_system(self.name, self._values["parameters"])
+        return read_system(self.name, self._stated["parameters"])
 
     @property
     def counts(self) -> Mapping[str, Any]:
@@ -91,57 +91,26 @@ class SystemFolder:
         return found
 
     @property
+    def history(self) -> Epochs:
+        """Its epochs, once it has ended."""
+        found: Epochs = self._read(_HISTORY)
+        return found
+
+    @property
     def model(self) -> Path:
         """Folder of the model."""
         return self.folder / "model"
 
     def train(self) -> Epochs:
-        """Train, or go on; return the history of a training that has ended."""
+        """Train, or resume; return the history of a training that has ended."""
         if not (self.folder / _HISTORY).is_file():
             self._read(_PREPARED)
             self.model.mkdir(exist_ok=True)
             history = self.system.train(
-                self.folder / "prepared", self.model, self._values["seed"]
+                self.folder / "prepared", self.model, self._stated["seed"]
             )
             write_text(self.folder / _HISTORY, json.dumps(history, indent=2))
-        found: Epochs = self._read(_HISTORY)
-        return found
-
-    def index(self, sources: SystemSources) -> Mapping[str, Any]:
-        """Build the index, or find one that is built; return its counts.
-
-        ``rankers`` are the names of what :meth:`open` returns, by task.
-        """
-        self._read(_HISTORY)
-        folder = self._find_index(sources)
-        if not (folder / _COUNTS).is_file():
-            folder.parent.mkdir(exist_ok=True)
-            with replace_folder(folder) as part:
-                system = self.system
-                counts = dict(system.index(sources, self.model, part))
-                opened = system.open(sources, self.model, part)  # it can be searched
-                counts["rankers"] = {t: list(named) for t, named in opened.items()}
-                write_text(part / _COUNTS, json.dumps(counts, indent=2))
-        found: Mapping[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))
-        return found
-
-    def open(self, sources: SystemSources) -> Mapping[int, Mapping[str, Ranker]]:
-        """Return rankers by task, then by name.
-
-        Raises:
-            MissingInputError: there is no index.
-        """
-        folder = self._find_index(sources)
-        if not (folder / _COUNTS).is_file():
-            raise MissingInputError(
-                f"No index of {self.name} in {str(folder)!r}; run the stage 'indexing'"
-            )
-        return self.system.open(sources, self.model, folder)
-
-    def _find_index(self, sources: SystemSources) -> Path:
-        search = asdict(self.system.config)["search"]
-        data = sources.checksum(_SEARCHED)
-        return self.folder / "indexes" / checksum(search, data)
+        return self.history
 
     def _read(self, file: str) -> Any:
         path = self.folder / file
@@ -150,3 +119,40 @@ class SystemFolder:
                 f"Expected {file} in {str(self.folder)!r}; run the stage 'training'"
             )
         return json.loads(path.read_text(encoding="utf-8"))
+
+
+def build_index(
+    base: Path, system: System, data: Collection, training: Training | None = None
+) -> Path:
+    """Build the index of a system, or find one that is built; return its folder.
+
+    Args:
+        base: folder of all indexes of the system.
+        system: with its parameters.
+        data: the collection.
+        training: of its weights, if it has some.
+    """
+    config = getattr(system, "config", None)
+    search = system.name if config is None else asdict(config)["search"]
+    weights = ""
+    if training is not None:
+        training.history  # noqa: B018 - raises unless it has ended
+        weights = training.folder.name
+    folder = base / checksum(search, weights, data.checksum(system.reads))
+    if not (folder / _COUNTS).is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        model = training.model if training is not None else folder
+        started = time.perf_counter()
+        with replace_folder(folder) as part:
+            counts = dict(system.index(data, model, part))
+            opened = system.open(data, model, part)  # it can be searched
+            forms = {t: list(opened.list_forms(t)) for t in _TARGETS}
+            counts |= {"forms": forms, "seconds": time.perf_counter() - started}
+            write_text(part / _COUNTS, json.dumps(counts, indent=2))
+    return folder
+
+
+def read_counts(folder: Path) -> dict[str, Any]:
+    """Return the sizes of an index, the seconds it took, and its ``forms``."""
+    found: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))
+    return found

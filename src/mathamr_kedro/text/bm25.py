@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from mathamr_kedro.base.hits import Hits
 
+_IDS = "ids.json"
 _NOTHING = ""
 """A term that nobody asks for: it keeps the place of a document without terms."""
 
@@ -72,6 +75,23 @@ class TermIndex:
         if listed:
             corpus = _Corpus(listed, dict(numbers))
             self._scorer.index(corpus, show_progress=False)
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a folder."""
+        (folder / _IDS).write_text(json.dumps(self._ids), encoding="utf-8")
+        if self._ids:
+            self._scorer.save(folder, show_progress=False)
+
+    @classmethod
+    def load(cls, folder: Path) -> TermIndex:
+        """Read an index that :meth:`save` wrote; large arrays are mapped."""
+        found = cls(())
+        found._ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+        if found._ids:
+            found._scorer = _load_bm25s().BM25.load(
+                folder, mmap=True, show_progress=False
+            )
+        return found
 
     def __len__(self) -> int:
         return len(self._ids)

@@ -17,7 +17,11 @@ from collections.abc import Iterable, Sequence
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.stemming import stem
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, find_kind
-from mathamr_kedro.graph import read_label, read_math_graph, renumber_sentences
+from mathamr_kedro.graph import (
+    MathGraph,
+    read_label,
+    renumber_sentences,
+)
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|\d+")
 _LATEX = re.compile(r"\\[A-Za-z]+\*?|\\.|\d+(?:\.\d+)?|[^\s{}$&]")
@@ -127,16 +131,18 @@ def list_ngrams(latex: str, longest: int = 3) -> list[str]:
     )
 
 
-def list_graph_terms(graph: str) -> list[str]:
+def list_graph_terms(graph: MathGraph) -> list[str]:
     """Return the nodes of a math graph and its edges with both their ends.
 
     ``FORMULA_n`` only counts the formulas of a text and says nothing, and nor does the
     chunk of a sentence.
 
-    >>> list_graph_terms("(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))")
+    >>> from mathamr_kedro.graph import read_math_graph
+    >>> text = "(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))"
+    >>> list_graph_terms(read_math_graph(text))
     ['prove-01', 'V!x', 'prove-01 ARG1 FORMULA', 'FORMULA opt V!x']
     """
-    read = renumber_sentences(read_math_graph(graph))
+    read = renumber_sentences(graph)
     labels = [
         "FORMULA" if label.startswith("FORMULA_") else label
         for label in map(read_label, read.atoms)

@@ -211,6 +211,9 @@ def evaluate(data: Path, **parameters: Any) -> CatalogProtocol:
         "indexing": {"engine": {"engine": "exact"}},
         "evaluation": {"baselines": [], **parameters},
     }
+    for name in values["evaluation"]["baselines"]:
+        with open_session(data, **values) as session:
+            session.run(pipeline_names=["indexing"], namespaces=[f"indexing.{name}"])
     with open_session(data, **values) as session:
         session.run(pipeline_names=["evaluation"])
     return open_catalog(data)

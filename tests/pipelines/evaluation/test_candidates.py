@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from mathamr_kedro.graph import PreprocessingConfig
-from mathamr_kedro.project_search import open_searcher
+from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_catalog, open_session, run_stage
 from tests.pipelines.search_world import write_encoder
 
@@ -207,7 +207,7 @@ def test_a_search_for_a_formula_finds_comments(indexed: Path) -> None:
 
 
 def search(data: Path, latex: str) -> list[tuple[str, ...]]:
-    searcher = open_searcher("test", str(data))
+    searcher = open_search("test", str(data))
     try:
         results = searcher.search_formula(latex).results
     finally:
@@ -218,7 +218,7 @@ def search(data: Path, latex: str) -> list[tuple[str, ...]]:
 
 
 def test_no_search_for_posts_returns_a_formula(indexed: Path) -> None:
-    searcher = open_searcher("test", str(indexed))
+    searcher = open_search("test", str(indexed))
     try:
         found = searcher.search("Is it even?", post_types=[]).results
     finally:

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.pipelines.evaluation import PARAMETERS
-from mathamr_kedro.search.strategies import Strategy
+from mathamr_kedro.systems.mathamr_plus import Strategy
 
 
 def test_one_strategy_is_the_system_itself_and_several_have_names() -> None:
@@ -45,7 +45,7 @@ def test_strategies_of_one_name_are_refused() -> None:
 def test_optional_baselines_are_skipped_with_a_warning_without_their_model(
     monkeypatch, caplog
 ) -> None:
-    where = "mathamr_kedro.pipelines.evaluation.parameters.explain_absence"
+    where = "mathamr_kedro.text.explain_absence"
     settings = PARAMETERS.read(
         {
             "baselines": ["bm25"],

@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
 from mathamr_kedro.pipelines.evaluation.searches import search_by_vectors
-from mathamr_kedro.project_search import open_searcher
+from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
 
@@ -54,11 +54,11 @@ def test_one_run_has_a_row_for_each_part(data: Path, retrieval: str) -> None:
 def test_a_part_is_encoded_as_a_text_of_its_own(data: Path) -> None:
     """What the stages made of a part is what a person gets who types it."""
     store = open_session(data).load_context().catalog.load("topic_vectors")
-    searcher = open_searcher("test", str(data))
+    searcher = open_search("test", str(data))
     try:
         encoder = searcher._encoder
         topics = store.read(searcher.store.encoder)
-        query = encoder.encode_text(f"{TITLES['1']}\n\n{TEXTS['1']}")
+        query = encoder.read_text(f"{TITLES['1']}\n\n{TEXTS['1']}")
         for part in PARTS:
             (stored,) = topics.read([name_part("A.1", part)]).entries()
             typed = encoder.encode_part(query, part)

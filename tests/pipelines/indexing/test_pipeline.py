@@ -17,7 +17,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search.strategies import Strategy, find_formulas, find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy, find_formulas, find_posts
 from mathamr_kedro.vectors import IndexSize, open_index
 from tests.pipelines.graph_world import open_catalog, prepare_graphs, run_stage
 from tests.pipelines.search_world import write_encoder
@@ -107,7 +107,9 @@ def test_index_answers_both_tasks(catalog, engine: str) -> None:
 
 def test_second_run_encodes_nothing(data: Path, catalog, monkeypatch) -> None:
     before = catalog.load("encoded_posts")
-    monkeypatch.setattr("mathamr_kedro.search.encoding.encode_shards", None)
+    monkeypatch.setattr(
+        "mathamr_kedro.systems.mathamr_plus.encoding.encode_shards", None
+    )
     again = run_stage(data, "indexing", indexing={"encoding": {"posts_per_shard": 3}})
     assert again.load("encoded_posts") == before
 
@@ -118,8 +120,8 @@ def test_killed_encoding_goes_on_behind_the_last_shard(
     mark = write_encoder(data, seed=1)
     one = {"encoding": {"posts_per_shard": 1}}
     calls = []
-    encoding = "mathamr_kedro.search.encoding.EncodeRanges.__call__"
-    from mathamr_kedro.search.encoding import EncodeRanges
+    encoding = "mathamr_kedro.systems.mathamr_plus.encoding.EncodeRanges.__call__"
+    from mathamr_kedro.systems.mathamr_plus.encoding import EncodeRanges
 
     original = EncodeRanges.__call__
 

@@ -12,7 +12,7 @@ import pytest
 
 from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.formula import FormulaTrees, trees_from_latex
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 from tests.conftest import PROJECT
 
 SAMPLE = PROJECT / "data/01_raw/sample"
@@ -24,7 +24,7 @@ SMALL: Mapping[str, Any] = {
 class Sample(NamedTuple):
     """What a search over the sample needs, and who is right."""
 
-    sources: SystemSources
+    sources: Collection
     topics: list[Topic]
     grades: dict[str, dict[str, int]]
     """Topic, then visual id."""
@@ -56,7 +56,7 @@ def sample() -> Sample:
     text = (SAMPLE / "Topics/Task2/Topics_Task2_Sample.xml").read_text("utf-8")
     found = re.findall(r'number="(B\.\d+)".*?<Latex>(.*?)</Latex>', text, re.DOTALL)
     topics = [make_topic(name, latex.replace("&lt;", "<")) for name, latex in found]
-    sources = SystemSources(
+    sources = Collection(
         formulas=lambda: formulas, trees_of=lambda formula: _read_trees(formula.latex)
     )
     return Sample(sources, topics, grades)

@@ -13,11 +13,12 @@ import yaml
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import FormulaTrees
-from mathamr_kedro.systems import SystemFolder, read_system
+from mathamr_kedro.systems import read_system
 from mathamr_kedro.systems.formula_rgcn.config import Config
 from mathamr_kedro.systems.formula_rgcn.node_search import NAME
 from tests.conftest import PROJECT
 from tests.systems.formula_rgcn.conftest import SMALL, make_topic
+from tests.systems.trained import SystemFolder
 
 VALUES = {"model": SMALL}
 

@@ -15,7 +15,7 @@ from mathamr_kedro.base.records import (
     Topic,
     TrainingPair,
 )
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 
 pytest.importorskip("transformers")
 
@@ -79,7 +79,7 @@ def make_topic(key: str, words: str, latex: list[str], formula_id=None) -> Topic
     )  # fmt: skip
 
 
-def make_sources(threads: int = 24) -> SystemSources:
+def make_sources(threads: int = 24) -> Collection:
     """Threads whose question and answer share a letter in their formulas."""
     letters = string.ascii_lowercase
     questions = [
@@ -97,7 +97,7 @@ def make_sources(threads: int = 24) -> SystemSources:
         for post in (*questions, *answers)
         for m in post.formula_map
     ]
-    return SystemSources(
+    return Collection(
         formulas=lambda: formulas,
         posts=lambda: (*questions, *answers),
         pairs=lambda: [TrainingPair(f"q{i}", f"a{i}") for i in range(threads)],
@@ -106,5 +106,5 @@ def make_sources(threads: int = 24) -> SystemSources:
 
 
 @pytest.fixture(scope="session")
-def sources() -> SystemSources:
+def sources() -> Collection:
     return make_sources()

@@ -24,18 +24,19 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.base.records import Post, TrainingPair
-from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
+from mathamr_kedro.systems import Collection, read_system
 from mathamr_kedro.systems.marf.config import PhaseConfig
 from mathamr_kedro.systems.marf.phases import Phase
 from mathamr_kedro.systems.marf.post_shards import PostShards
 from mathamr_kedro.systems.marf.token_index import TokenIndex
 from tests.conftest import PROJECT
 from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic
+from tests.systems.trained import SystemFolder
 
 PHASE = {"epochs": 10, "learning_rate": 5e-3, "batch_size": 16}
 
 
-def create(base: Path, model: Path, sources: SystemSources, **changes: Any) -> Any:
+def create(base: Path, model: Path, sources: Collection, **changes: Any) -> Any:
     values = {"model": {**SMALL, "context": str(model), **changes}}
     return SystemFolder.create(base, "marf", values, 7, sources)
 
@@ -318,7 +319,7 @@ def read_post(row: ElementTree.Element) -> Post:
     return make_post(row.get("Id", ""), kind, words, latex, row.get("ParentId"))
 
 
-def read_sample(threads: int) -> SystemSources:
+def read_sample(threads: int) -> Collection:
     """The first threads of the embedded sample that have an answer."""
     path = PROJECT / "data/01_raw/sample/Posts.V1.3.xml"
     rows = ElementTree.parse(path).getroot()
@@ -326,7 +327,7 @@ def read_sample(threads: int) -> SystemSources:
     answers = {p.parent_id: p for p in posts.values() if p.parent_id in posts}
     pairs = [TrainingPair(q, a.post_id) for q, a in answers.items()][:threads]
     kept = [posts[key] for pair in pairs for key in pair]
-    return SystemSources(posts=lambda: kept, pairs=lambda: pairs)
+    return Collection(posts=lambda: kept, pairs=lambda: pairs)
 
 
 def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(

@@ -16,13 +16,13 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.mathamr import Representation
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from tests.systems.mathamr.world import draw_graph, find_trees, make_post, make_topic
 
-SOURCES = SystemSources(trees_of=find_trees)
+SOURCES = Collection(trees_of=find_trees)
 TEXT = "Note this. Find FORMULA_0 for FORMULA_1. Then FORMULA_2 holds."
 POST = make_post("7", TEXT, "x^2", "n", "y")
 
@@ -77,7 +77,7 @@ def test_a_query_stands_in_its_sentence_or_alone():
 
 
 def test_a_formula_without_tree_is_its_latex():
-    contexts = Contexts(ModelConfig(representation="text_opt"), SystemSources())
+    contexts = Contexts(ModelConfig(representation="text_opt"), Collection())
     assert contexts.read_text(POST)["70"] == "Find $x^2$ for $n$."
     assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "x^2"
 

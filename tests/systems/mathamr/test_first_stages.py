@@ -8,7 +8,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaInstance
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.first_stages import open_first_stages
 
@@ -25,7 +25,7 @@ def open_run(tmp_path, text):
     path = tmp_path / "theirs.tsv"
     path.write_text(text)
     config = SearchConfig(first_stage="none", runs={"theirs": str(path)})
-    stages = open_first_stages(config, SystemSources(formulas=lambda: FORMULAS))
+    stages = open_first_stages(config, Collection(formulas=lambda: FORMULAS))
     assert list(stages) == ["theirs"]
     return stages["theirs"]
 
@@ -58,10 +58,10 @@ def test_a_run_of_another_collection_is_refused(tmp_path):
 def test_a_run_that_is_not_there_is_named(tmp_path):
     config = SearchConfig(first_stage="none", runs={"a": str(tmp_path / "no.tsv")})
     with pytest.raises(MissingInputError, match=r"no\.tsv"):
-        open_first_stages(config, SystemSources(formulas=lambda: FORMULAS))
+        open_first_stages(config, Collection(formulas=lambda: FORMULAS))
 
 
 def test_terms_come_first_and_no_stage_is_possible():
-    sources = SystemSources(formulas=lambda: FORMULAS)
+    sources = Collection(formulas=lambda: FORMULAS)
     assert list(open_first_stages(SearchConfig(), sources)) == ["bm25_slt"]
     assert open_first_stages(SearchConfig(first_stage="none"), sources) == {}

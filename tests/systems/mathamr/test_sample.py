@@ -11,17 +11,18 @@ import pytest
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
-from mathamr_kedro.systems import SystemFolder, SystemSources
+from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.judged import list_triples
 from mathamr_kedro.trec import Run
 from tests.systems.mathamr.world import make_text_model
+from tests.systems.trained import SystemFolder
 
 pytestmark = pytest.mark.timeout(2400)  # the first waits for the demo
 
 
 @pytest.fixture(scope="module")
-def sources(demo: Path) -> SystemSources:
+def sources(demo: Path) -> Collection:
     with chdir(demo):
         return open_catalog("demo").load("system_sources")
 

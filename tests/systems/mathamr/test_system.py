@@ -17,12 +17,12 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     TrainingError,
 )
-from mathamr_kedro.systems import SystemFolder
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.triples import TripleFile
 from tests.kills import kill_module
 from tests.systems.mathamr.world import make_sources, make_text_model
+from tests.systems.trained import SystemFolder
 
 MODEL = {
     "epochs": 6, "folds": 2, "learning_rate": 0.01, "batch_size": 16,

@@ -12,7 +12,7 @@ from scipy.stats import spearmanr
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import FormulaInstance, Judgment
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.judged import list_triples
@@ -108,7 +108,7 @@ def test_judged_instances_stand_for_themselves_and_the_first_for_what_looks_alik
         Judgment("B.9", "vz", 3, "task2", "v"),  # no such topic
         Judgment("A.1", "p", 3, "task1", "v"),
     ]
-    sources = SystemSources(
+    sources = Collection(
         lambda: formulas,
         find_trees,
         topics=lambda: [make_topic("B.1", "Find FORMULA_0.", "a+b")],

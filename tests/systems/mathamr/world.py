@@ -16,7 +16,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.graph import GraphRecord, StoredTrees
 from mathamr_kedro.graph.fusion import fuse_record
-from mathamr_kedro.systems import SystemSources
+from mathamr_kedro.systems import Collection
 
 SUBJECTS = {
     "sum": (["\\sum_{i=1}^n i", "\\sum_k k^2", "\\sum_j 2^j", "\\sum_m m"], "series"),
@@ -70,7 +70,7 @@ def find_trees(formula: FormulaInstance):
 
 
 @cache
-def make_sources() -> SystemSources:
+def make_sources() -> Collection:
     """Sixteen posts and twelve topics of four subjects; each topic judges all posts."""
     posts, topics, judgments = [], [], []
     for number, (formulas, word) in enumerate(SUBJECTS.values()):
@@ -93,7 +93,7 @@ def make_sources() -> SystemSources:
     ]
     graphs = [draw_graph(p) for p in posts]
     topic_graphs = [draw_graph(t) for t in topics]
-    return SystemSources(
+    return Collection(
         lambda: instances,
         find_trees,
         lambda: posts,

@@ -11,9 +11,10 @@ from lxml import etree
 
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.systems import SystemFolder, SystemSources, read_system
+from mathamr_kedro.systems import Collection, read_system
 from mathamr_kedro.systems.ssemb import encoding, search
 from tests.conftest import PROJECT
+from tests.systems.trained import SystemFolder
 
 SAMPLE = PROJECT / "data/01_raw/sample"
 MODEL = {
@@ -72,7 +73,7 @@ def topics():
 
 @pytest.fixture(scope="module")
 def sources(formulas, topics):
-    return SystemSources(
+    return Collection(
         formulas=lambda: formulas,
         trees_of=lambda f: trees_from_latex(f.latex),
         topics=lambda: topics,
@@ -141,7 +142,7 @@ def pair():
         "B.1", "task2", 2020, "", (), "FORMULA_0 of a prime", (mention,), "q", "x+y=z",
         None, None, None,
     )  # fmt: skip
-    made = SystemSources(
+    made = Collection(
         formulas=lambda: formulas,
         trees_of=lambda f: trees_from_latex(f.latex),
         posts=lambda: posts,
@@ -186,7 +187,7 @@ def test_a_formula_without_tree_finds_nothing(tmp_path, pair):
     folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
     folder.train()
     folder.index(sources)
-    blind = SystemSources(trees_of=lambda f: None)
+    blind = Collection(trees_of=lambda f: None)
     (hits,) = folder.open(blind)[2]["ssemb"]([topic], 5)
     assert hits.ids == []
 

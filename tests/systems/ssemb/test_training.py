@@ -14,10 +14,11 @@ import torch
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.systems import SystemFolder, SystemSources
+from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.ssemb import training
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from tests.kills import kill_module
+from tests.systems.trained import SystemFolder
 from tests.test_layering import _find_closure, _import_all, _list_modules
 
 SMALL = {"dimension": 8, "batch_size": 4, "min_label_count": 1, "num_epochs": 3}
@@ -30,7 +31,7 @@ def make_sources(count=12):
         )
         for n in range(count)
     }
-    return SystemSources(
+    return Collection(
         formulas=lambda: [FormulaInstance(i, i, i, "x") for i in trees],
         trees_of=lambda f: FormulaTrees(None, trees.get(f.visual_id), {}),
     )
@@ -131,7 +132,7 @@ def test_too_few_graphs_are_refused(tmp_path):
 
 def test_what_is_prepared_is_each_graph_once(tmp_path):
     sources = make_sources()
-    twice = SystemSources(
+    twice = Collection(
         formulas=lambda: [
             *sources.formulas(),
             FormulaInstance("a", "0", "a", "x"),  # looks the same

@@ -17,12 +17,12 @@ from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import (
-    TASK_1_TYPES,
     TASKS,
     BenchmarkFolder,
     TopicSet,
     list_topic_sets,
 )
+from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.trec import Run
 
 _SHARES = {"train": 70, "dev": 85, "test": 100}

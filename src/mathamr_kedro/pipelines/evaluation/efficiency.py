@@ -9,7 +9,9 @@ from typing import Any
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.runs import TASK_1_TYPES
+from mathamr_kedro.datasets.systems import BuiltIndex
+from mathamr_kedro.systems.base import TASK_1_TYPES
+from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -110,14 +112,18 @@ def describe_searches(runs: Sequence[Run], batch_size: int) -> list[dict[str, An
     ]
 
 
-def describe_systems(trained: Values, indexed: Values) -> dict[str, dict[str, Any]]:
+def describe_systems(
+    systems: Sequence[Training | BuiltIndex],
+) -> dict[str, dict[str, Any]]:
     """Return what training and index of each system of another paper cost."""
+    trained = {t.name: t for t in systems if isinstance(t, Training)}
     return {
-        name: {
-            "epochs": len(trained[name]["history"]),
-            "training_seconds": sum(e["seconds"] for e in trained[name]["history"]),
-            "index_bytes": found.get("bytes"),
-            "index_seconds": found["seconds"],
+        index.name: {
+            "epochs": len(trained[index.name].history),
+            "training_seconds": sum(e["seconds"] for e in trained[index.name].history),
+            "index_bytes": index.counts.get("bytes"),
+            "index_seconds": index.counts["seconds"],
         }
-        for name, found in indexed.items()
+        for index in systems
+        if isinstance(index, BuiltIndex)
     }

@@ -15,7 +15,8 @@ from mathamr_kedro.datasets import (
     RunFolder,
     ShardedTable,
 )
-from mathamr_kedro.formula import TreeStore, find_trees
+from mathamr_kedro.datasets.systems import BuiltIndex
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_index,
     describe_searches,
@@ -25,12 +26,14 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
+from mathamr_kedro.pipelines.evaluation.searches import trees_of
 from mathamr_kedro.runs import (
     TopicSet,
     find_blank_queries,
     list_topic_sets,
     list_unsearched,
 )
+from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -78,11 +81,13 @@ def measure_efficiency(
     training_history: Sequence[Values],
     index: Values,
     system_runs: Sequence[Run],
-    trained_systems: Values,
-    indexed_systems: Values,
     parameters: Values,
+    *systems: Training | BuiltIndex,
 ) -> dict[str, Any]:
-    """Measure time, memory and size of training, index and search."""
+    """Measure time, memory and size of training, index and search.
+
+    ``systems`` are the trainings, then the indexes of systems that learn.
+    """
     config = EvaluationConfig.read(parameters)
     counts = encoders.open(str(encoder["folder"])).count_parameters()
     counts["total"] = counts.pop("all")
@@ -90,7 +95,7 @@ def measure_efficiency(
         "training": describe_training(training_history, counts),
         "index": describe_index(index),
         "search": describe_searches(system_runs, config.queries_per_batch),
-        "systems": describe_systems(trained_systems, indexed_systems),
+        "systems": describe_systems(systems),
     }
 
 
@@ -104,10 +109,7 @@ def report_evaluation(
 ) -> tuple[str, go.Figure]:
     """Write the report and draw the figure; name the topics that were not searched."""
     asked: list[Topic] = list(topics.records())
-    blank = find_blank_queries(
-        asked,
-        lambda formula: find_trees(formula_trees, formula.visual_id, formula.latex),
-    )
+    blank = find_blank_queries(asked, trees_of(formula_trees))
     unsearched = list_unsearched(system_runs, asked, blank)
     report = scored_runs.write_report(efficiency, amr_parser, unsearched)
     return report, scored_runs.draw()

@@ -3,44 +3,38 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.experiments.grid import SYSTEM
-from mathamr_kedro.runs import (
-    FORMULA_SYSTEMS,
-    POST_SYSTEMS,
-    FormulaSystem,
-    NamedFusion,
-    NamedStrategy,
-    PostSystem,
-    name_text_model,
+from mathamr_kedro.runs import explain_parts
+from mathamr_kedro.systems import (
+    LEARNING,
+    Fusion,
+    find_missing,
+    make_baseline,
 )
-from mathamr_kedro.search import Strategy
-from mathamr_kedro.systems import SYSTEMS
-from mathamr_kedro.text import explain_absence
+from mathamr_kedro.systems.mathamr_plus import Strategy
 
 logger = logging.getLogger(__name__)
-
-Baseline = Literal[PostSystem, FormulaSystem]
 
 
 @dataclass(frozen=True)
 class EvaluationConfig:
     """The systems that are compared, and how they are scored."""
 
-    strategies: tuple[NamedStrategy, ...] = ()
+    strategies: tuple[Strategy, ...] = ()
     """For posts; empty: that of the indexing stage alone."""
-    baselines: tuple[Baseline, ...] = ()
-    optional_baselines: tuple[Baseline, ...] = ()
+    baselines: tuple[str, ...] = ()
+    optional_baselines: tuple[str, ...] = ()
     """Skipped with a warning where their package is missing, as are their fusions."""
     run_files: Mapping[str, str] = field(default_factory=dict)
     """Systems of others: a name to a run file, in TREC's or ARQMath's form."""
-    fusions: tuple[NamedFusion, ...] = ()
+    fusions: tuple[Fusion, ...] = ()
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -73,35 +67,36 @@ class EvaluationConfig:
 
     def check_machine(self) -> None:
         """Refuse baselines whose model is not here; optional ones are skipped then."""
-        for baseline in self.baselines:
-            model = name_text_model(baseline, self.text_model)
-            reason = None if model is None else explain_absence(model)
-            if reason is not None:
-                raise ConfigurationError(
-                    f"evaluation.baselines: {baseline!r} cannot be used: {reason}; or "
-                    "name it in evaluation.optional_baselines, which skips it then"
-                )
+        for baseline, reason in find_missing(self.baselines, self.text_model).items():
+            raise ConfigurationError(
+                f"evaluation.baselines: {baseline!r} cannot be used: {reason}; or "
+                "name it in evaluation.optional_baselines, which skips it then"
+            )
 
     def _check_systems(self) -> None:
         """Refuse two systems of one name, and fusions of systems that are not."""
         strategies = self.list_strategies(Strategy())
-        baselines = {*self.baselines, *self.optional_baselines}
-        for baseline in baselines:
-            name_text_model(baseline, self.text_model)  # refuses one without a folder
+        named = dict.fromkeys((*self.baselines, *self.optional_baselines))
+        found = {name: make_baseline(name, self.text_model).finds for name in named}
         tasks = (
-            {*strategies, *(baselines & {*POST_SYSTEMS})},
-            {SYSTEM, *(baselines & {*FORMULA_SYSTEMS})},
+            {*strategies, *(name for name, finds in found.items() if "posts" in finds)},
+            {SYSTEM, *(name for name, finds in found.items() if "formulas" in finds)},
         )
         papers = {
             part
             for fusion in self.fusions
             for part in fusion.of
-            if part.partition("/")[0] in SYSTEMS
+            if part.partition("/")[0] in LEARNING
         }
         # Which task they serve, and by which parts, is known when they are opened.
         papers |= {*self.run_files}
         tasks = (tasks[0] | papers, tasks[1] | papers)
         for fusion in self.fusions:
+            if not fusion.name or not fusion.of:
+                raise ConfigurationError(
+                    "Expected a name and the systems ('of') of each fusion (got "
+                    f"{fusion!r}) (evaluation.fusions)"
+                )
             if any(fusion.name in systems for systems in tasks):
                 raise ConfigurationError(
                     f"Expected systems of different names (got two {fusion.name!r}) "
@@ -109,7 +104,7 @@ class EvaluationConfig:
                 )
             having = [systems for systems in tasks if {*fusion.of} <= systems]
             if not having:
-                raise _explain_parts(fusion, tasks)
+                raise explain_parts(fusion, tasks)
             for systems in having:
                 systems.add(fusion.name)
 
@@ -121,7 +116,7 @@ class EvaluationConfig:
         chosen = chosen.with_measures(self.measures)
         return replace(chosen, average=self.average, depth=self.depth)
 
-    def list_strategies(self, default: Strategy) -> dict[str, NamedStrategy]:
+    def list_strategies(self, default: Strategy) -> dict[str, Strategy]:
         """Return the strategies by the name of their system.
 
         Raises:
@@ -129,7 +124,7 @@ class EvaluationConfig:
         """
         chosen = [
             replace(s, depth=min(s.depth, self.depth))
-            for s in self.strategies or (NamedStrategy.of(default),)
+            for s in self.strategies or (default,)
         ]
         if len(chosen) == 1:
             return {SYSTEM: chosen[0]}
@@ -141,12 +136,12 @@ class EvaluationConfig:
             )
         return named
 
-    def list_baselines(self) -> list[Baseline]:
+    def list_baselines(self) -> list[str]:
         """Return the baselines that can be used here."""
         missing = self._find_missing()
         return [b for b in self.baselines + self.optional_baselines if b not in missing]
 
-    def list_fusions(self) -> list[NamedFusion]:
+    def list_fusions(self) -> list[Fusion]:
         """Return the fusions that can be made here, none deeper than the runs."""
         missing = self._find_missing()
         skipped = [f.name for f in self.fusions if missing.keys() & {*f.of}]
@@ -165,26 +160,5 @@ class EvaluationConfig:
 
     def _find_missing(self) -> dict[str, str]:
         """Return the optional baselines that cannot be used here, and why."""
-        models = {
-            b: name_text_model(b, self.text_model)
-            for b in self.optional_baselines
-            if b not in self.baselines
-        }
-        reasons = {b: explain_absence(m) for b, m in models.items() if m is not None}
-        return {b: reason for b, reason in reasons.items() if reason is not None}
-
-
-def _explain_parts(
-    fusion: NamedFusion, tasks: Iterable[Iterable[str]]
-) -> ConfigurationError:
-    known = sorted({name for systems in tasks for name in systems})
-    wrong = next((name for name in fusion.of if name not in known), None)
-    reason = (
-        f"no task has all of {list(fusion.of)}."
-        if wrong is None
-        else f"no system is named {wrong!r}{suggest(wrong, known) or '.'}"
-    )
-    return ConfigurationError(
-        f"Fusion {fusion.name!r}: {reason} Known: {', '.join(known)} "
-        "(evaluation.fusions)"
-    )
+        optional = [b for b in self.optional_baselines if b not in self.baselines]
+        return find_missing(optional, self.text_model)

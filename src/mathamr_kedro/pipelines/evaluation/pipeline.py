@@ -2,88 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
 from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
+from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
 _JUDGED = {**_TOPICS, "judgments": "judgments", "visual_index": "visual_index"}
 
 
-def create_pipeline(**kwargs: object) -> Pipeline:
-    """Return the stage: an index and judgments in, runs and scores out."""
+def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
+    """Return the stage: indexes and judgments in, runs and scores out."""
+    systems = list(_rank_systems(parameters))
+    runs = [name for system in systems for name in sorted(system.outputs())]
     return Pipeline(
-        [*_search(), *_score(), *_record()],
+        [
+            _rank_by_vectors(),
+            *systems,
+            _fuse(["mathamr_plus.runs", *runs]),
+            *_score(sorted(parameters.get("systems") or {})),
+            *_record(),
+        ],
         namespace="evaluation",
         prefix_datasets_with_namespace=False,
     )
 
 
-def _search() -> list[Node]:
-    """From topics to ranked lists of all systems."""
-    return [
-        node(
-            searches.search_by_vectors,
-            inputs={
-                **_TOPICS,
-                "posts": "posts",
-                "index": "index",
-                "post_vectors": "post_vectors",
-                "topic_vectors": "topic_vectors",
-                "indexes": "indexes",
-                "formula_trees": "formula_trees",
-                "indexing": "params:indexing",
-            },
-            outputs="vector_runs",
-            name="search_by_vectors",
-            tags="gpu",
-        ),
-        node(
-            searches.search_by_baselines,
-            inputs={
-                **_TOPICS,
-                "posts": "posts",
-                "returnable_formulas": "returnable_formulas",
-                "formula_trees": "formula_trees",
-                "math_graphs": "math_graphs",
-                "topic_math_graphs": "topic_math_graphs",
-            },
-            outputs="baseline_runs",
-            name="search_by_baselines",
-        ),
-        node(
-            searches.search_by_systems,
-            inputs={
-                **_TOPICS,
-                "posts": "posts",
-                "formula_trees": "formula_trees",
-                "systems": "systems",
-                "system_sources": "system_sources",
-                "trained_systems": "trained_systems",
-                "indexed_systems": "indexed_systems",
-            },
-            outputs="paper_runs",
-            name="search_by_systems",
-            tags="gpu",
-        ),
-        node(
-            searches.fuse_systems,
-            inputs={
-                **_JUDGED,
-                "vector_runs": "vector_runs",
-                "baseline_runs": "baseline_runs",
-                "paper_runs": "paper_runs",
-                "returnable_formulas": "returnable_formulas",
-            },
-            outputs="system_runs",
-            name="fuse_systems",
-        ),
-    ]
+def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
+    """Yield a pipeline for each system: topics and an index in, runs out."""
+    baselines = EvaluationConfig.read(parameters["evaluation"]).list_baselines()
+    for name in (*(parameters.get("systems") or {}), *baselines):
+        yield Pipeline(
+            [
+                node(
+                    searches.rank,
+                    inputs={"index": f"{name}.index", **searches.TOPICS},
+                    outputs=f"{name}.runs",
+                    name="rank",
+                )
+            ],
+            namespace=name,
+            prefix_datasets_with_namespace=False,
+        )
 
 
-def _score() -> list[Node]:
+def _rank_by_vectors() -> Pipeline:
+    return Pipeline(
+        [
+            node(
+                searches.rank_by_vectors,
+                inputs={
+                    **searches.TOPICS,
+                    "index": "index",
+                    "post_vectors": "post_vectors",
+                    "topic_vectors": "topic_vectors",
+                    "indexes": "indexes",
+                    "indexing": "params:indexing",
+                },
+                outputs="mathamr_plus.runs",
+                name="rank",
+                tags="gpu",
+            )
+        ],
+        namespace="mathamr_plus",
+        prefix_datasets_with_namespace=False,
+    )
+
+
+def _fuse(runs: Sequence[str]) -> Node:
+    return node(
+        searches.fuse_systems,
+        inputs=[
+            "topics",
+            "judgments",
+            "returnable_formulas",
+            "visual_index",
+            _PARAMETERS,
+            *runs,
+        ],
+        outputs="system_runs",
+        name="fuse_systems",
+    )
+
+
+def _score(systems: Sequence[str]) -> list[Node]:
     """From ranked lists to scores and a report."""
     return [
         node(
@@ -105,16 +112,16 @@ def _score() -> list[Node]:
         ),
         node(
             nodes.measure_efficiency,
-            inputs={
-                "encoders": "encoders",
-                "encoder": "encoder",
-                "training_history": "training_history",
-                "index": "index",
-                "system_runs": "system_runs",
-                "trained_systems": "trained_systems",
-                "indexed_systems": "indexed_systems",
-                "parameters": _PARAMETERS,
-            },
+            inputs=[
+                "encoders",
+                "encoder",
+                "training_history",
+                "index",
+                "system_runs",
+                _PARAMETERS,
+                *(f"{name}.model" for name in systems),
+                *(f"{name}.index" for name in systems),
+            ],
             outputs="efficiency",
             name="measure_efficiency",
         ),

@@ -112,16 +112,6 @@ def describe_math_graphs(
     return statistics, *report_graphs(statistics)
 
 
-def gather_sources(
-    **parts: ShardedTable | PenmanShards | TreeStore,
-) -> dict[str, str]:
-    """Return what each part that systems of other papers read was made from.
-
-    They read it where it lies; this tells Kedro that it must be there before.
-    """
-    return {name: part.made_from for name, part in parts.items()}
-
-
 def _make_shards(
     made_from: str, result: PartitionResult, source: str
 ) -> tuple[Shard, Shard]:

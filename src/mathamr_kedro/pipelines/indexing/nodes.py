@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.datasets import EncoderStore, IndexPlaces, SystemStore, VectorStores
+from mathamr_kedro.datasets import EncoderStore, IndexPlaces, VectorStores
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
     POST_TYPES,
@@ -24,13 +24,12 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.search import (
+from mathamr_kedro.systems.mathamr_plus import (
     CollectionGraphs,
     EncodeRanges,
     checksum_encoder,
     encode_collection,
 )
-from mathamr_kedro.systems import SystemSources
 from mathamr_kedro.vectors import (
     IndexSize,
     VectorStore,
@@ -123,21 +122,6 @@ def build_index(
         "seconds": round(seconds, 3),
         "machine": asdict(Machine.find()),
     }
-
-
-def index_systems(
-    systems: SystemStore,
-    system_sources: SystemSources,
-    trained_systems: Mapping[str, Any],
-) -> dict[str, dict[str, Any]]:
-    """Build the indexes of systems of other papers; return their sizes."""
-    sizes: dict[str, dict[str, Any]] = {}
-    for name, trained in trained_systems.items():
-        started = time.perf_counter()
-        counts = systems.open(trained["folder"]).index(system_sources)
-        seconds = time.perf_counter() - started
-        sizes[name] = {"seconds": seconds, **counts}
-    return sizes
 
 
 def _describe_size(store: VectorStore, size: IndexSize) -> dict[str, Any]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.runs import NamedFusion, NamedStrategy
-from mathamr_kedro.search import EncodingConfig, Strategy
+from mathamr_kedro.systems import Fusion
+from mathamr_kedro.systems.mathamr_plus import EncodingConfig, Strategy
 from mathamr_kedro.vectors import Dtype, EngineConfig
+
+_PATTERNS = ("bm25_slt", "bm25_opt")
 
 
 @dataclass(frozen=True)
@@ -29,18 +31,21 @@ class SearchConfig:
     """Of a search for a formula: ``with_patterns``, or any system of the evaluation
     that finds formulas."""
 
-    def fuse_patterns(self, vectors: str) -> NamedFusion:
+    def fuse_patterns(self, vectors: str) -> Fusion:
         """Return ``with_patterns``: formula vectors with patterns of both trees."""
-        parts = (vectors, "bm25_slt", "bm25_opt")
-        return NamedFusion("mean", name="with_patterns", of=parts)
+        return Fusion("mean", name="with_patterns", of=(vectors, *_PATTERNS))
 
-    def list_strategies(self, strategy: Strategy) -> dict[str, NamedStrategy]:
+    def list_baselines(self) -> tuple[str, ...]:
+        """Return the systems beside our vectors that searches ask by default."""
+        return _PATTERNS if self.formula_system == "with_patterns" else ()
+
+    def list_strategies(self, strategy: Strategy) -> dict[str, Strategy]:
         """Return the strategy of the index by its name, and what else people ask by.
 
         ``combined`` is MaxSim and document vectors together; ``with_question`` is the
         strategy weighted as stated here.
         """
-        plain = NamedStrategy.of(strategy)
+        plain = strategy
         combined = replace(plain, retrieval="combined", name="combined")
         found = {plain.name: plain, combined.name: combined}
         if strategy.retrieval == "single":  # no parts to weigh

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.pipelines.indexing import nodes
+from mathamr_kedro.pipelines.indexing import nodes, systems
 
 _PARAMETERS = "params:indexing"
 _ENCODER = {
@@ -16,7 +19,7 @@ _ENCODER = {
 }
 
 
-def create_pipeline(**kwargs: object) -> Pipeline:
+def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     """Return the stage: graphs and an encoder in, vectors and an index out."""
     return Pipeline(
         [
@@ -46,13 +49,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 outputs="index",
                 name="build_index",
             ),
-            node(
-                nodes.index_systems,
-                inputs=["systems", "system_sources", "trained_systems"],
-                outputs="indexed_systems",
-                name="index_systems",
-                tags="gpu",
-            ),
+            *systems.index_systems(parameters),
         ],
         namespace="indexing",
         prefix_datasets_with_namespace=False,

@@ -38,6 +38,7 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
         )
     return Pipeline(
         [
+            *systems.fit_systems(parameters),
             *texts,
             node(
                 nodes.train_encoder,
@@ -54,24 +55,6 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                     "training_figure",
                 ],
                 name="train_encoder",
-                tags="gpu",
-            ),
-            node(
-                systems.prepare_systems,
-                inputs=[
-                    "systems",
-                    "system_sources",
-                    "params:systems",
-                    "params:training",
-                ],
-                outputs="prepared_systems",
-                name="prepare_systems",
-            ),
-            node(
-                systems.train_systems,
-                inputs=["systems", "prepared_systems"],
-                outputs="trained_systems",
-                name="train_systems",
                 tags="gpu",
             ),
         ],

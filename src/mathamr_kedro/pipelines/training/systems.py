@@ -1,42 +1,41 @@
-"""Nodes for systems of other papers: prepare what they read, train them."""
+"""Nodes that fit systems of papers, or a user's own."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mathamr_kedro.datasets import SystemStore
-from mathamr_kedro.systems import SystemSources
+from kedro.pipeline import Pipeline, node
 
-logger = logging.getLogger(__name__)
-
-Values = Mapping[str, Any]
+from mathamr_kedro.datasets.systems import TABLES, Fitting, collect
+from mathamr_kedro.systems import read_system
 
 
-def prepare_systems(
-    systems: SystemStore,
-    system_sources: SystemSources,
-    chosen: Values,
-    training: Values,
-) -> dict[str, str]:
-    """Write what each chosen system learns from; return its folder."""
-    seed = int(training["seed"])
-    return {
-        name: systems.prepare(name, values or {}, seed, system_sources)
-        for name, values in chosen.items()
-    }
+def fit_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
+    """Yield a pipeline for each system that learns: a collection in, its model out."""
+    for name, values in (parameters.get("systems") or {}).items():
+        yield _fit_system(name, values or {})
 
 
-def train_systems(
-    systems: SystemStore, prepared_systems: Mapping[str, str]
-) -> dict[str, dict[str, Any]]:
-    """Train each of them, or find it trained."""
-    trained: dict[str, dict[str, Any]] = {}
-    for name, folder in prepared_systems.items():
-        found = systems.open(folder)
-        history = found.train()
-        logger.info("%s: trained for %d epochs", name, len(history))
-        counts = dict(found.counts)
-        trained[name] = {"folder": folder, "counts": counts, "history": history}
-    return trained
+def _fit_system(name: str, values: Mapping[str, Any]) -> Pipeline:
+    reads = read_system(name, values).READS
+
+    def fit(training: Mapping[str, Any], **tables: Any) -> Fitting:
+        return Fitting(name, values, int(training["seed"]), collect(tables))
+
+    return Pipeline(
+        [
+            node(
+                fit,
+                inputs={
+                    "training": "params:training",
+                    **{part: TABLES[part] for part in reads},
+                },
+                outputs=f"{name}.model",
+                name="fit",
+                tags="gpu",
+            )
+        ],
+        namespace=name,
+        prefix_datasets_with_namespace=False,
+    )

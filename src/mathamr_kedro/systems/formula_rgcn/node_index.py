@@ -24,10 +24,9 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.model import ComputeConfig, checksum_model
+from mathamr_kedro.systems.base import Collection, choose_instances
 from mathamr_kedro.systems.formula_rgcn.config import Config, Kind, NodeSearchConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder, NodeEncoders
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import choose_instances
 from mathamr_kedro.vectors import (
     EngineConfig,
     HnswConfig,
@@ -57,7 +56,7 @@ class NodeIndexes:
 
     @classmethod
     def build(
-        cls, sources: SystemSources, config: Config, model: Path, folder: Path
+        cls, sources: Collection, config: Config, model: Path, folder: Path
     ) -> dict[str, Any]:
         """Encode one instance of each visual id; return counts and ``bytes``."""
         encoders, dtype = NodeEncoders.load(config.model, model), config.search.dtype

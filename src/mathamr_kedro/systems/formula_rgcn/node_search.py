@@ -16,8 +16,9 @@ import numpy as np
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.systems.base import Collection, Query, name_formulas
 from mathamr_kedro.systems.formula_rgcn.config import (
     Config,
     Fusion,
@@ -27,8 +28,6 @@ from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
 from mathamr_kedro.systems.formula_rgcn.fusion import fuse_scores
 from mathamr_kedro.systems.formula_rgcn.node_index import NodeIndexes
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import find_query_formula, name_formulas
 from mathamr_kedro.vectors import EXACT, SearchMode, Vectors
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class NodeSearch:
     """Both indexes, and the networks that encode what is asked."""
 
     def __init__(
-        self, sources: SystemSources, config: Config, model: Path, folder: Path
+        self, sources: Collection, config: Config, model: Path, folder: Path
     ) -> None:
         self.config, self.kinds = config, config.model.kinds
         self._sources = sources
@@ -69,14 +68,14 @@ class NodeSearch:
             return EXACT
         return SearchMode(False, search.neighbours, walks="per_vector")
 
-    def rank(self, kind: Kind, topics: Sequence[Topic], depth: int) -> list[Hits]:
+    def rank(self, kind: Kind, topics: Sequence[Query], depth: int) -> list[Hits]:
         """Return what one representation finds; scores are those of Eq. 4.
 
         Where ``normalise`` is set, they are divided by the number of query nodes.
         """
         return self._search(kind, self._encode(kind, topics), depth)
 
-    def fuse(self, fusion: Fusion, topics: Sequence[Topic], depth: int) -> list[Hits]:
+    def fuse(self, fusion: Fusion, topics: Sequence[Query], depth: int) -> list[Hits]:
         """Return what both representations find together."""
         search = self.config.search
         wide = max(depth, search.candidates)
@@ -98,7 +97,7 @@ class NodeSearch:
             )
         ]
 
-    def explain(self, topic: Topic, formula_id: FormulaId) -> list[NodeMatches]:
+    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
         """Return which node of a query matched which node of a formula.
 
         Args:
@@ -117,7 +116,7 @@ class NodeSearch:
                 f"the index of {NAME}; one instance of each visual id stands there: "
                 "take an id from its results"
             )
-        query = self._sources.trees_of(find_query_formula(topic))
+        query = topic.trees
         compared = [self._compare(query, f) for f in ([found] if found else formulas)]
         return max(compared, key=lambda every: sum(m.mean for m in every))
 
@@ -134,10 +133,10 @@ class NodeSearch:
                 found.append(NodeMatches.align(kind, (mine, theirs), vectors))
         return found
 
-    def _encode(self, kind: Kind, topics: Sequence[Topic]) -> list[Vectors | None]:
+    def _encode(self, kind: Kind, topics: Sequence[Query]) -> list[Vectors | None]:
         """Return the vectors of queries; ``None``: there is no such tree."""
-        encoder, find = self._encoders[kind], self._sources.trees_of
-        trees = [encoder.pick(find(find_query_formula(topic))) for topic in topics]
+        encoder = self._encoders[kind]
+        trees = [encoder.pick(topic.trees) for topic in topics]
         vectors = iter(encoder.encode([tree for tree in trees if tree is not None]))
         return [None if tree is None else next(vectors) for tree in trees]
 
@@ -181,7 +180,7 @@ class NodeRanker:
     search: NodeSearch
     way: Kind | Fusion
 
-    def __call__(self, topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
+    def __call__(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
         """Return the best formulas for each topic."""
         if self.way in ("slg", "opg"):
             hits = self.search.rank(self.way, topics, depth)
@@ -189,7 +188,7 @@ class NodeRanker:
             hits = self.search.fuse(self.way, topics, depth)  # type: ignore[arg-type]
         return [name_formulas(h, self.search.formulas) for h in hits]
 
-    def explain(self, topic: Topic, formula_id: FormulaId) -> list[NodeMatches]:
+    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
         """Return which nodes matched, by representation."""
         found = self.search.explain(topic, formula_id)
         alone = self.way in ("slg", "opg")

@@ -10,17 +10,16 @@ import numpy as np
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.systems.base import Collection, choose_instances
 from mathamr_kedro.systems.formula_rgcn.config import KINDS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import choose_instances
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
 
 
 def write_forests(
-    sources: SystemSources, config: RgcnConfig, folder: Path
+    sources: Collection, config: RgcnConfig, folder: Path
 ) -> dict[str, Any]:
     """Write both trees of each visually distinct formula; return counts.
 
@@ -51,7 +50,7 @@ def write_forests(
 
 
 def _read_trees(
-    sources: SystemSources, config: RgcnConfig, counts: dict[str, int]
+    sources: Collection, config: RgcnConfig, counts: dict[str, int]
 ) -> Iterator[tuple[FormulaTree, FormulaTree]]:
     formulas = list(choose_instances(sources.formulas()).values())
     if 0 < config.max_formulas < len(formulas):

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mathamr_kedro.systems.base import Collection, Epochs, Rankings, Target
 from mathamr_kedro.systems.formula_rgcn.config import Config as Parameters
 from mathamr_kedro.systems.formula_rgcn.preparation import write_forests
 from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
-from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 
 
 class FormulaRgcn:
@@ -17,11 +17,14 @@ class FormulaRgcn:
 
     Config: ClassVar[type] = Parameters
     READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+    name = "formula_rgcn"
+    finds: frozenset[Target] = frozenset({"formulas"})
+    reads = READS
 
     def __init__(self, config: Parameters) -> None:
         self.config = config
 
-    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+    def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write both trees of each visually distinct formula as flat arrays."""
         return write_forests(sources, self.config.model, folder)
 
@@ -30,7 +33,7 @@ class FormulaRgcn:
         return Trainer(self.config.model, prepared, folder, seed).run()
 
     def index(
-        self, sources: SystemSources, model: Path, folder: Path
+        self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
         """Encode the nodes of all formulas, one index for each representation."""
         from mathamr_kedro.systems.formula_rgcn.node_index import (  # noqa: PLC0415
@@ -39,12 +42,11 @@ class FormulaRgcn:
 
         return NodeIndexes.build(sources, self.config, model, folder)
 
-    def open(
-        self, sources: SystemSources, model: Path, folder: Path
-    ) -> Mapping[int, Mapping[str, Ranker]]:
+    def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
         """Return rankers of formulas: fused, and by each representation alone."""
         from mathamr_kedro.systems.formula_rgcn.node_search import (  # noqa: PLC0415
             NodeSearch,
         )
 
-        return {2: NodeSearch(sources, self.config, model, folder).list_rankers()}
+        search = NodeSearch(sources, self.config, model, folder)
+        return Rankings({"formulas": search.list_rankers()})

@@ -33,11 +33,11 @@ from mathamr_kedro.learning.checkpoints import (
     write_checkpoint,
 )
 from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
 from mathamr_kedro.systems.formula_rgcn.losses import PairLoss
-from mathamr_kedro.systems.protocol import Epochs
 
 logger = logging.getLogger(__name__)
 

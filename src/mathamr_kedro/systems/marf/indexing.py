@@ -25,8 +25,8 @@ from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.base.records import Topic
 from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.marf.config import SearchConfig
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.model import EncodedItems, MarfModel
@@ -72,8 +72,8 @@ class ItemIndex:
         return {noun: len(ids), f"{noun}_fused": rows, "bytes": size}
 
     def rankers(
-        self, read: Callable[[Topic], Item]
-    ) -> Mapping[str, Callable[[Sequence[Topic], int], list[Hits]]]:
+        self, read: Callable[[Query], Item]
+    ) -> Mapping[str, Callable[[Sequence[Query], int], list[Hits]]]:
         """Return what ranks items for topics, by kind of vectors.
 
         Args:
@@ -103,8 +103,8 @@ class ItemIndex:
         self,
         ids: Sequence[str],
         kind: str,
-        read: Callable[[Topic], Item],
-        topics: Sequence[Topic],
+        read: Callable[[Query], Item],
+        topics: Sequence[Query],
         depth: int,
     ) -> list[Hits]:
         found = []

@@ -6,7 +6,8 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from mathamr_kedro.base.records import FormulaInstance, Post, Topic
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.text import restore_latex
 
@@ -22,9 +23,9 @@ class Item:
     """Tokens of those that are fused with the text."""
 
     @classmethod
-    def of_post(cls, post: Post | Topic, number: int) -> Item:
+    def of_post(cls, post: Post | Query, number: int) -> Item:
         """Read a post or a topic, with at most so many of its formulas."""
-        key = post.topic_id if isinstance(post, Topic) else post.post_id
+        key = post.post_id if isinstance(post, Post) else post.key
         text = restore_latex(post.text, post.formula_map)
         spelled = [_spell(mention.latex) for mention in post.formula_map]
         return cls(key, text, cls.choose_formulas(spelled, number, key))

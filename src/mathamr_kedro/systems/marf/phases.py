@@ -28,8 +28,8 @@ from mathamr_kedro.learning.checkpoints import (
     refuse_other,
     write_checkpoint,
 )
+from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.marf.config import PhaseConfig
-from mathamr_kedro.systems.protocol import Epochs
 
 logger = logging.getLogger(__name__)
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import TrainingPair
 from mathamr_kedro.base.types import PostId
+from mathamr_kedro.systems.base import Collection
 from mathamr_kedro.systems.marf.config import ModelConfig
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
 from mathamr_kedro.systems.marf.items import Item
 from mathamr_kedro.systems.marf.post_shards import PostShards
 from mathamr_kedro.systems.marf.vocabulary import TokenVocabulary
-from mathamr_kedro.systems.protocol import SystemSources
 from mathamr_kedro.text import find_text_model
 
 _AT_ONCE = 256
@@ -36,9 +36,7 @@ class Preparation:
         config: what decides the weights.
     """
 
-    def __init__(
-        self, sources: SystemSources, folder: Path, config: ModelConfig
-    ) -> None:
+    def __init__(self, sources: Collection, folder: Path, config: ModelConfig) -> None:
         self._sources, self._folder, self._config = sources, folder, config
 
     def run(self) -> dict[str, Any]:

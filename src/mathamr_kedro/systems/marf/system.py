@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.base.hits import FormulaHits
-from mathamr_kedro.base.records import Topic
-from mathamr_kedro.systems.marf.config import MarfConfig
-from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
-from mathamr_kedro.systems.queries import (
+from mathamr_kedro.systems.base import (
+    Collection,
+    Epochs,
+    Query,
+    Ranker,
+    Rankings,
+    Target,
     choose_instances,
-    find_query_formula,
     name_formulas,
 )
+from mathamr_kedro.systems.marf.config import MarfConfig
 
 _POST_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
@@ -26,6 +29,9 @@ class Marf:
 
     Config: ClassVar[type] = MarfConfig
     READS: ClassVar[tuple[str, ...]] = ("posts", "pairs")
+    name = "marf"
+    finds: frozenset[Target] = frozenset({"posts", "formulas"})
+    reads = ("posts", "formulas")
 
     def __init__(self, config: MarfConfig) -> None:
         self.config = config
@@ -33,7 +39,7 @@ class Marf:
 
     # What a bare machine for training lacks is loaded in the steps that need it.
 
-    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+    def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write posts of training pairs as tokens, and the context encoder."""
         from mathamr_kedro.systems.marf.preparation import (  # noqa: PLC0415
             Preparation,
@@ -50,22 +56,20 @@ class Marf:
         return MarfTraining(prepared, folder, self.config.model, seed).run()
 
     def index(
-        self, sources: SystemSources, model: Path, folder: Path
+        self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
         """Encode answers and formulas; their token vectors are the index."""
         counts: dict[str, Any] = {"bytes": 0}
         for task, index in self._open_indexes(model, folder).items():
-            found = index.write(self._list_items(sources, task), _NOUNS[task])
+            found = index.write(self._list_items(sources, task), _TARGETS[task])
             counts |= {**found, "bytes": counts["bytes"] + found["bytes"]}
         return counts
 
-    def open(
-        self, sources: SystemSources, model: Path, folder: Path
-    ) -> Mapping[int, Mapping[str, Ranker]]:
+    def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
         """Return ``marf``, and its encoders alone as far as they are indexed."""
         from mathamr_kedro.systems.marf.items import Item  # noqa: PLC0415
 
-        rankers: dict[int, dict[str, Ranker]] = {}
+        rankers: dict[Target, dict[str, Ranker]] = {}
         for task, index in self._open_indexes(model, folder).items():
             if task == 1:
                 found: Mapping[str, Ranker] = index.rankers(
@@ -75,11 +79,13 @@ class Marf:
                 found = {
                     kind: _NamedFormulas(rank, sources)
                     for kind, rank in index.rankers(
-                        lambda topic: Item.of_formula(find_query_formula(topic))
+                        lambda topic: Item.of_formula(topic.asked_formula)
                     ).items()
                 }
-            rankers[task] = {_NAMES[kind]: rank for kind, rank in found.items()}
-        return rankers
+            rankers[_TARGETS[task]] = {
+                _NAMES[kind]: rank for kind, rank in found.items()
+            }
+        return Rankings(rankers)
 
     def _open_indexes(self, model: Path, folder: Path) -> dict[int, Any]:
         from mathamr_kedro.systems.marf.indexing import ItemIndex  # noqa: PLC0415
@@ -93,7 +99,7 @@ class Marf:
             for task in self.config.search.tasks
         }
 
-    def _list_items(self, sources: SystemSources, task: int) -> Iterator[Any]:
+    def _list_items(self, sources: Collection, task: int) -> Iterator[Any]:
         from mathamr_kedro.systems.marf.items import Item  # noqa: PLC0415
 
         if task == 2:
@@ -104,7 +110,7 @@ class Marf:
         return (Item.of_post(post, number) for post in posts)
 
 
-_NOUNS = {1: "posts", 2: "formulas"}
+_TARGETS: Mapping[int, Target] = {1: "posts", 2: "formulas"}
 """What each task returns."""
 
 
@@ -116,11 +122,11 @@ class _NamedFormulas:
         sources: the collection.
     """
 
-    def __init__(self, rank: Ranker, sources: SystemSources) -> None:
+    def __init__(self, rank: Ranker, sources: Collection) -> None:
         self._rank, self._sources = rank, sources
         self._formulas: Any = None
 
-    def __call__(self, topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
+    def __call__(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
         if self._formulas is None:
             self._formulas = choose_instances(self._sources.formulas())
         found = self._rank(topics, depth)

@@ -31,6 +31,7 @@ from mathamr_kedro.base.arrays import read_arrays, write_arrays
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
@@ -40,7 +41,6 @@ from mathamr_kedro.systems.marf.fusion import GatedFusion
 from mathamr_kedro.systems.marf.losses import contrastive_loss, score_batch
 from mathamr_kedro.systems.marf.phases import LossOfBatch, Phase, Rows
 from mathamr_kedro.systems.marf.post_shards import PostShards
-from mathamr_kedro.systems.protocol import Epochs
 
 _DONE, _CONTEXT, _VECTORS = "training.json", "context", "vectors"
 _FORMULA, _FUSION = "formula.arrays", "fusion.arrays"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.systems.protocol import TermSystem
+from mathamr_kedro.systems.registry import FormulaTerms
 
 Representation: TypeAlias = Literal[
     "amr_opt", "amr_latex", "text_opt", "text_latex", "opt"
@@ -80,7 +80,7 @@ class ModelConfig:
 class SearchConfig:
     """What is done with the weights."""
 
-    first_stage: TermSystem | Literal["none"] = "bm25_slt"
+    first_stage: FormulaTerms | Literal["none"] = "bm25_slt"
     """Run that is reranked and fused with its reranking; ``none``: cosines alone."""
     depth: int = 1000
     """Formulas of a run that are reranked."""

@@ -21,14 +21,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
 from mathamr_kedro.base.errors import GraphError
-from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post
 from mathamr_kedro.base.types import FormulaId, TopicId
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, read_math_graph
+from mathamr_kedro.systems.base import Collection, Query
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import find_query_formula
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ class Contexts:
         sources: the collection; its trees are looked up where the form asks for them.
     """
 
-    def __init__(self, config: ModelConfig, sources: SystemSources) -> None:
+    def __init__(self, config: ModelConfig, sources: Collection) -> None:
         self._words, _, self._formula = config.representation.rpartition("_")
         self._whole = config.context == "post"
         self._sources = sources
@@ -56,12 +55,12 @@ class Contexts:
             for record in self._sources.graphs():
                 yield self.read_graph(record)
 
-    def write_query(self, topic: Topic) -> str:
+    def write_query(self, topic: Query) -> str:
         """Return the text of the formula that a topic asks for.
 
         Where it has no context, as a query that a person typed, it stands alone.
         """
-        query = find_query_formula(topic)
+        query = topic.asked_formula
         found: Mapping[FormulaId, str] = {}
         if self._words == "text":
             found = self.read_text(topic)
@@ -69,7 +68,7 @@ class Contexts:
             if self._topics is None:
                 graphs = self._sources.topic_graphs()
                 self._topics = {r.graph_id: self.read_graph(r) for r in graphs}
-            found = self._topics.get(topic.topic_id, {})
+            found = self._topics.get(topic.key, {})
         return found.get(query.formula_id) or self.write_alone(query)
 
     def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
@@ -93,10 +92,10 @@ class Contexts:
             if texts.get(number)
         }
 
-    def read_text(self, post: Post | Topic) -> dict[FormulaId, str]:
+    def read_text(self, post: Post | Query) -> dict[FormulaId, str]:
         """Return the texts of the formulas of a post."""
         mentions = {m.placeholder: m for m in post.formula_map}
-        owner = post.post_id if isinstance(post, Post) else post.topic_id
+        owner = post.post_id if isinstance(post, Post) else post.key
 
         def spell(name: str) -> str:
             mention = mentions.get(name)

@@ -8,19 +8,18 @@ import numpy as np
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
+from mathamr_kedro.systems.base import Collection, Query, choose_instances
+from mathamr_kedro.systems.bm25 import FormulaTermIndex
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.reranking import FirstStage
-from mathamr_kedro.systems.protocol import SystemSources, TermSystem
-from mathamr_kedro.systems.queries import choose_instances
-from mathamr_kedro.systems.term_rankers import build_term_ranker
 from mathamr_kedro.trec import Run, read_run
 
 
 def open_first_stages(
-    config: SearchConfig, sources: SystemSources
+    config: SearchConfig, sources: Collection
 ) -> dict[str, FirstStage]:
     """Return what ranks formulas first, by name; the own one before those of files.
 
@@ -46,15 +45,13 @@ def open_first_stages(
 class _TermStage:
     """BM25; the collection is read when it is first asked."""
 
-    def __init__(self, system: TermSystem, sources: SystemSources) -> None:
+    def __init__(self, system: str, sources: Collection) -> None:
         self._system, self._sources = system, sources
         self._rank: FirstStage | None = None
 
-    def __call__(self, topics: Sequence[Topic], depth: int) -> Sequence[Hits]:
+    def __call__(self, topics: Sequence[Query], depth: int) -> Sequence[Hits]:
         if self._rank is None:
-            chosen = choose_instances(self._sources.formulas())
-            trees_of = self._sources.trees_of
-            self._rank = build_term_ranker(self._system, chosen, trees_of)
+            self._rank = FormulaTermIndex.build(self._system, self._sources).rank
         return self._rank(topics, depth)
 
 
@@ -82,8 +79,8 @@ class _FileStage:
                 "formula or visual id (got none) (systems.mathamr.search.runs)"
             )
 
-    def __call__(self, topics: Sequence[Topic], depth: int) -> list[Hits]:
-        return [self._name(self._lists.get(t.topic_id, {}), depth) for t in topics]
+    def __call__(self, topics: Sequence[Query], depth: int) -> list[Hits]:
+        return [self._name(self._lists.get(t.key, {}), depth) for t in topics]
 
     def _name(self, best: Mapping[VisualId, float], depth: int) -> FormulaHits:
         visuals = list(best)[:depth]

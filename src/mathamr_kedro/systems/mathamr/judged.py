@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.base.types import TopicId
+from mathamr_kedro.systems.base import Collection, Query, choose_instances
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.triples import Triple
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import choose_instances
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"
 
 
-def list_triples(config: ModelConfig, sources: SystemSources) -> list[Triple]:
+def list_triples(config: ModelConfig, sources: Collection) -> list[Triple]:
     """Return a triple for each judged formula that the collection has.
 
     Where the lab judged a formula in its post, that formula stands for itself. Where it
@@ -36,7 +35,7 @@ def list_triples(config: ModelConfig, sources: SystemSources) -> list[Triple]:
     triples: list[Triple] = []
     for (topic_id, formula), grade in pairs.items():
         if topic_id not in asked:
-            asked[topic_id] = contexts.write_query(topics[topic_id])
+            asked[topic_id] = contexts.write_query(Query.of_topic(topics[topic_id]))
         candidate = texts.get(formula.formula_id) or contexts.write_alone(formula)
         triples.append(Triple(topic_id, asked[topic_id], candidate, grade))
     return triples

@@ -22,17 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import TopicId
-from mathamr_kedro.search.fusion import Fusion, fuse_runs
+from mathamr_kedro.systems.base import Query, Ranker
 from mathamr_kedro.systems.folds import ALL
+from mathamr_kedro.systems.fusion import Fusion
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.formula_vectors import FormulaVectors
-from mathamr_kedro.systems.protocol import Ranker
-from mathamr_kedro.trec import Run
 
-FirstStage: TypeAlias = Callable[[Sequence[Topic], int], Sequence[Hits]]
+FirstStage: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
 """Ranks formulas for topics, by visual ids."""
 
 _Scores: TypeAlias = NDArray[np.float64]
@@ -61,15 +59,15 @@ class ContextSearch:
         self._models, self._max_length = models, max_length
         self._encoders: dict[str, TextEncoder] = {}
 
-    def rank(self, topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
+    def rank(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
         """Return the best formulas for topics."""
         scores = self._score(topics)
-        return [self._vectors.rank(scores[t.topic_id], depth) for t in topics]
+        return [self._vectors.rank(scores[t.key], depth) for t in topics]
 
     def rerank(self, first: FirstStage, deepest: int) -> Ranker:
         """Return what ranks the formulas of a run anew."""
 
-        def rank(topics: Sequence[Topic], depth: int) -> list[FormulaHits]:
+        def rank(topics: Sequence[Query], depth: int) -> list[FormulaHits]:
             lists = first(topics, deepest)
             return self._rerank(topics, lists, depth)
 
@@ -78,30 +76,25 @@ class ContextSearch:
     def fuse(self, first: FirstStage, deepest: int) -> Ranker:
         """Return what fuses a run with its reranking."""
 
-        def rank(topics: Sequence[Topic], depth: int) -> list[Hits]:
-            names = [topic.topic_id for topic in topics]
+        def rank(topics: Sequence[Query], depth: int) -> list[Hits]:
             lists = first(topics, deepest)
             again = self._rerank(topics, lists, deepest)
-            runs = [
-                Run(name, dict(zip(names, found, strict=True)))
-                for name, found in (("run", lists), ("rerank", again))
-            ]
-            fused = fuse_runs(runs, Fusion("score_rrf", depth=depth), "mathamr")
-            return [fused.lists[name] for name in names]
+            fusion = Fusion("score_rrf", depth=depth)
+            return [fusion.fuse(pair) for pair in zip(lists, again, strict=True)]
 
         return rank
 
     def _rerank(
-        self, topics: Sequence[Topic], lists: Sequence[Hits], depth: int
+        self, topics: Sequence[Query], lists: Sequence[Hits], depth: int
     ) -> list[FormulaHits]:
         scores = self._score(topics)
         return [
-            self._vectors.rank(scores[topic.topic_id], depth, hits.judged_ids)
+            self._vectors.rank(scores[topic.key], depth, hits.judged_ids)
             for topic, hits in zip(topics, lists, strict=True)
         ]
 
-    def _score(self, topics: Sequence[Topic]) -> dict[TopicId, _Scores]:
-        texts = {t.topic_id: self._contexts.write_query(t) for t in topics}
+    def _score(self, topics: Sequence[Query]) -> dict[TopicId, _Scores]:
+        texts = {t.key: self._contexts.write_query(t) for t in topics}
         by_model: dict[str, list[TopicId]] = {}
         for topic in texts:
             by_model.setdefault(self._fold_of.get(topic, ALL), []).append(topic)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.base.files import write_text
+from mathamr_kedro.systems.base import Collection, Epochs, Ranker, Rankings, Target
 from mathamr_kedro.systems.folds import deal_topics
 from mathamr_kedro.systems.mathamr.config import MathAMRConfig
-from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
 
 NAME = "mathamr"
 
@@ -26,11 +26,14 @@ class MathAMR:
         "formulas", "trees_of", "posts", "graphs", "topics", "topic_graphs",
         "judgments",
     )  # fmt: skip
+    name = NAME
+    finds: frozenset[Target] = frozenset({"formulas"})
+    reads = READS
 
     def __init__(self, config: MathAMRConfig) -> None:
         self.config = config
 
-    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+    def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write judged triples, the folds of their topics, and the text model."""
         from mathamr_kedro.systems.mathamr import trainer  # noqa: PLC0415
         from mathamr_kedro.systems.mathamr.encoder import TextEncoder  # noqa: PLC0415
@@ -58,7 +61,7 @@ class MathAMR:
         return train_models(self.config.model, prepared, folder, seed)
 
     def index(
-        self, sources: SystemSources, model: Path, folder: Path
+        self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
         """Write the contexts of formulas, and encode them by each model."""
         from mathamr_kedro.systems.mathamr.contexts import Contexts  # noqa: PLC0415
@@ -91,9 +94,7 @@ class MathAMR:
             "bytes": size,
         }
 
-    def open(
-        self, sources: SystemSources, model: Path, folder: Path
-    ) -> Mapping[int, Mapping[str, Ranker]]:
+    def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
         """Return rankers of formulas: the best form, then its parts."""
         from mathamr_kedro.systems.mathamr import first_stages  # noqa: PLC0415
         from mathamr_kedro.systems.mathamr.contexts import Contexts  # noqa: PLC0415
@@ -125,4 +126,4 @@ class MathAMR:
             rankers[f"{NAME}/rerank{suffix}"] = search.rerank(first, depth)
             rankers[f"{NAME}/{name}"] = first
         rankers[f"{NAME}/cosine" if NAME in rankers else NAME] = search.rank
-        return {2: rankers}
+        return Rankings({"formulas": rankers})

@@ -35,6 +35,7 @@ from mathamr_kedro.learning.checkpoints import (
     read_checkpoint,
     write_checkpoint,
 )
+from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
@@ -50,7 +51,6 @@ from mathamr_kedro.systems.mathamr.triples import (
     cut_batches,
     split_triples,
 )
-from mathamr_kedro.systems.protocol import Epochs
 
 logger = logging.getLogger(__name__)
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.ssemb.config import RankingConfig
 
 
@@ -52,13 +53,13 @@ class Contexts:
     def __init__(self, config: RankingConfig) -> None:
         self._length, self._step = config.context_length, config.context_step
 
-    def read(self, post: Post | Topic) -> Iterator[tuple[FormulaId, str]]:
+    def read(self, post: Post | Query) -> Iterator[tuple[FormulaId, str]]:
         """Yield the formulas of a text with what stands around each."""
         text, places = _restore(post.text, post.formula_map)
         for formula_id, place in places.items():
             yield formula_id, self._cut(text, place)
 
-    def read_first(self, post: Post | Topic) -> str:
+    def read_first(self, post: Post | Query) -> str:
         """Return how a text begins: for formulas whose place is not known."""
         return self._cut(_restore(post.text, post.formula_map)[0], 0)
 

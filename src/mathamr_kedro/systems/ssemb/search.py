@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import FormulaInstance, Topic
-from mathamr_kedro.systems.protocol import SystemSources
-from mathamr_kedro.systems.queries import find_query_formula
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.systems.base import Collection, Query
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.contexts import Contexts
 from mathamr_kedro.systems.ssemb.encoding import TextEncoder, TreeEncoder
@@ -31,7 +30,7 @@ from mathamr_kedro.systems.ssemb.ranking import TwoStageRanking
 from mathamr_kedro.text import explain_absence
 
 if TYPE_CHECKING:
-    from mathamr_kedro.formula import FormulaTree
+    from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ _SHAPE = "shape.json"
 
 
 def build_index(
-    config: SSEmbConfig, sources: SystemSources, model: Path, folder: Path
+    config: SSEmbConfig, sources: Collection, model: Path, folder: Path
 ) -> Mapping[str, Any]:
     """Encode a tree of each visual id and, where a text model is, all contexts.
 
@@ -68,7 +67,7 @@ def build_index(
 
 
 def _gather_trees(
-    sources: SystemSources, instances: InstanceList
+    sources: Collection, instances: InstanceList
 ) -> Iterator[FormulaTree]:
     """Yield an operator tree of each visual id that has one; list the instances."""
     without: set[str] = set()
@@ -89,8 +88,11 @@ def _gather_trees(
         )
 
 
-def _find_tree(sources: SystemSources, formula: FormulaInstance) -> FormulaTree | None:
-    trees = sources.trees_of(formula)
+def _find_tree(sources: Collection, formula: FormulaInstance) -> FormulaTree | None:
+    return _choose_tree(sources.trees_of(formula))
+
+
+def _choose_tree(trees: FormulaTrees | None) -> FormulaTree | None:
     if trees is None or trees.opt is None or trees.opt.is_blank:
         return None
     return trees.opt
@@ -115,7 +117,7 @@ class FormulaSearch:
     """
 
     def __init__(
-        self, config: SSEmbConfig, sources: SystemSources, model: Path, folder: Path
+        self, config: SSEmbConfig, sources: Collection, model: Path, folder: Path
     ) -> None:
         self._config, self._sources = config, sources
         self._trees = TreeEncoder(model, config.model)
@@ -125,7 +127,7 @@ class FormulaSearch:
         self._ranking = TwoStageRanking(self._index, config.search.candidates)
         self._contexts = Contexts(config.search)
         self._texts = self._open_texts(folder, width)
-        self._known: dict[Topic, _Query] = {}
+        self._known: dict[Query, _Query] = {}
 
     @property
     def has_texts(self) -> bool:
@@ -133,7 +135,7 @@ class FormulaSearch:
         return self._texts is not None
 
     def rank(
-        self, topics: Sequence[Topic], depth: int, weight: float
+        self, topics: Sequence[Query], depth: int, weight: float
     ) -> list[FormulaHits]:
         """Return the best formulas for each topic.
 
@@ -153,15 +155,15 @@ class FormulaSearch:
             (texts,) = self._index.texts.compare(query.text)
         return self._ranking.rank(structure, texts, weight, depth)
 
-    def _encode(self, topic: Topic) -> _Query:
+    def _encode(self, topic: Query) -> _Query:
         if topic not in self._known:  # several rankers are asked the same
-            tree = _find_tree(self._sources, find_query_formula(topic))
+            tree = _choose_tree(topic.trees)
             vectors = next(self._trees.encode([tree])) if tree is not None else None
             text = None
             if self._texts is not None:
                 known = dict(self._contexts.read(topic))
                 begin = self._contexts.read_first(topic)
-                context = known.get(topic.formula_id or "", begin)
+                context = known.get(topic.asked_formula.formula_id, begin)
                 text = next(self._texts.encode([context]))
             self._known[topic] = _Query(vectors, text)
         return self._known[topic]

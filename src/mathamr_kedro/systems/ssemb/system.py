@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.systems.protocol import Epochs, Ranker, SystemSources
+from mathamr_kedro.systems.base import Collection, Epochs, Rankings, Target
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, LabelVocabulary
 from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
@@ -20,11 +20,14 @@ class SSEmb:
 
     Config: ClassVar[type] = SSEmbConfig
     READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+    name = "ssemb"
+    finds: frozenset[Target] = frozenset({"formulas"})
+    reads = ("formulas", "trees_of", "posts")
 
     def __init__(self, config: SSEmbConfig) -> None:
         self.config = config
 
-    def prepare(self, sources: SystemSources, folder: Path) -> Mapping[str, Any]:
+    def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write each different operator graph once, and the labels."""
         from mathamr_kedro.formula.graphs import (  # noqa: PLC0415 - training needs none
             build_shared_graph,
@@ -69,7 +72,7 @@ class SSEmb:
         return StructureTraining(self.config.model, prepared, seed).run(folder)
 
     def index(
-        self, sources: SystemSources, model: Path, folder: Path
+        self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
         """Encode a tree of each visual id and, where a text model is, all contexts."""
         from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
@@ -78,9 +81,7 @@ class SSEmb:
 
         return build_index(self.config, sources, model, folder)
 
-    def open(
-        self, sources: SystemSources, model: Path, folder: Path
-    ) -> Mapping[int, Mapping[str, Ranker]]:
+    def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
         """Return rankers of formulas: both halves together, each alone, the curve."""
         from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
             FormulaSearch,
@@ -91,4 +92,5 @@ class SSEmb:
         if asked.has_texts:
             weights |= {"ssemb/structure": 1.0, "ssemb/text": 0.0}
             weights |= {f"ssemb/lambda_{w:g}": w for w in self.config.search.curve}
-        return {2: {name: partial(asked.rank, weight=w) for name, w in weights.items()}}
+        found = {name: partial(asked.rank, weight=w) for name, w in weights.items()}
+        return Rankings({"formulas": found})

@@ -1,0 +1,56 @@
+"""Nodes that index the systems which compare no vectors of MathAMR+."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kedro.pipeline import Pipeline, node
+
+from mathamr_kedro.datasets.systems import TABLES, Indexing, list_reads
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.systems import find_missing, read_system
+from mathamr_kedro.systems.training import Training
+
+
+def index_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
+    """Yield a pipeline for each system: a collection and a model in, an index out."""
+    for name, values in (parameters.get("systems") or {}).items():
+        yield _index_system(name, read_system(name, values or {}).reads, {}, True)
+    evaluation = parameters["evaluation"]
+    values = {"text_model": evaluation.get("text_model")}
+    for name in _list_baselines(parameters, **values):
+        yield _index_system(name, list_reads(name, values), values, False)
+
+
+def _list_baselines(parameters: Mapping[str, Any], text_model: str | None) -> list[str]:
+    """Return those that are compared, and those that people's searches ask."""
+    evaluation = parameters["evaluation"]
+    optional = evaluation["optional_baselines"]
+    missing = find_missing(optional, text_model)
+    search = IndexingConfig.read(parameters["indexing"]).search
+    return list(
+        dict.fromkeys(
+            [
+                *evaluation["baselines"],
+                *(name for name in optional if name not in missing),
+                *search.list_baselines(),
+            ]
+        )
+    )
+
+
+def _index_system(
+    name: str, reads: Sequence[str], values: Mapping[str, Any], learns: bool
+) -> Pipeline:
+    def index(model: Training | None = None, **tables: Any) -> Indexing:
+        return Indexing(name, tables, values, model)
+
+    inputs = {part: TABLES[part] for part in reads}
+    if learns:
+        inputs["model"] = f"{name}.model"
+    return Pipeline(
+        [node(index, inputs=inputs, outputs=f"{name}.index", name="index")],
+        namespace=name,
+        prefix_datasets_with_namespace=False,
+    )

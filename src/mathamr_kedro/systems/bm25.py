@@ -1,0 +1,262 @@
+"""BM25 as systems: which terms of posts or formulas are compared.
+
+===============  ==========================================  ===============
+system           what it compares                            finds
+===============  ==========================================  ===============
+bm25             words of the text and tokens of LaTeX       posts, formulas
+bm25_question    the same of an answer and its question      posts
+bm25_graph       nodes and edges of the math graphs          posts
+bm25_tuples      tuples of both formula trees                formulas
+bm25_slt         patterns of the layout tree                 formulas
+bm25_opt         patterns of the operator tree               formulas
+bm25_ngrams      runs of one to three tokens of LaTeX        formulas
+===============  ==========================================  ===============
+
+An index holds four bytes for each term of the collection while it is built, and eight
+for each different term of a document afterwards. Formulas that look the same are the
+same: the one with the first id of each visual id is indexed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, get_args
+
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.formula import FormulaTrees
+from mathamr_kedro.graph import read_math_graph
+from mathamr_kedro.systems.base import (
+    TASK_1_TYPES,
+    Collection,
+    PostTypes,
+    Query,
+    Target,
+    Term,
+    TreeLookup,
+    choose_instances,
+    name_formulas,
+)
+from mathamr_kedro.systems.registry import FormulaTerms, PostTerms
+from mathamr_kedro.text import (
+    TermIndex,
+    list_graph_terms,
+    list_ngrams,
+    list_patterns,
+    list_tuples,
+    split_latex,
+    split_text,
+)
+
+Documents: TypeAlias = Iterator[tuple[str, list[str]]]
+"""Ids with their terms."""
+
+_FORMULAS = "formulas.json"
+
+
+class Bm25:
+    """BM25 over one kind of terms.
+
+    Args:
+        name: which, see above.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        finds: list[Target] = []
+        self.reads: tuple[str, ...] = ()
+        if name in get_args(PostTerms):
+            finds.append("posts")
+            self.reads += ("graphs",) if name == "bm25_graph" else ("posts",)
+        if name in get_args(FormulaTerms):
+            finds.append("formulas")
+            self.reads += ("formulas", "trees_of")
+        self.finds = frozenset(finds)
+
+    def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
+        """Read the terms of all posts, or formulas, and write the index."""
+        counts: dict[str, Any] = {}
+        for target in sorted(self.finds):
+            part = folder / target
+            part.mkdir()
+            found: TermIndex | FormulaTermIndex
+            if target == "posts":
+                found = TermIndex(_read_posts(self.name, data, TASK_1_TYPES))
+            else:
+                found = FormulaTermIndex.build(self.name, data)
+            found.save(part)
+            counts[target] = len(found)
+        files = [file for file in folder.rglob("*") if file.is_file()]
+        return {**counts, "bytes": sum(file.stat().st_size for file in files)}
+
+    def open(self, data: Collection, model: Path, folder: Path) -> Bm25Index:
+        """Return the index; its files are read when it is first asked."""
+        return Bm25Index(self.name, self.finds, data, folder)
+
+
+class Bm25Index:
+    """Ranks posts and formulas by their terms."""
+
+    def __init__(
+        self, name: str, finds: frozenset[Target], data: Collection, folder: Path
+    ) -> None:
+        self._name, self._finds = name, finds
+        self._data, self._folder = data, folder
+        self._posts: dict[PostTypes, TermIndex] = {}
+        self._formulas: FormulaTermIndex | None = None
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the one name."""
+        return [self._name] if target in self._finds else []
+
+    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+        """Return the queries as they are."""
+        return list(queries)
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        form: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return what shares terms with each query."""
+        if queries and queries[0].target == "formulas":
+            if self._formulas is None:
+                self._formulas = FormulaTermIndex.load(
+                    self._name, self._folder / "formulas"
+                )
+            return self._formulas.rank(queries, depth)
+        index = self._open_posts(types)
+        return [index.search(_query_terms(self._name, q), depth) for q in queries]
+
+    def explain(
+        self, query: Query, key: str, form: str | None = None
+    ) -> tuple[Term, ...]:
+        """Return nothing: a score is the sum over all terms of both."""
+        return ()
+
+    def _open_posts(self, types: PostTypes) -> TermIndex:
+        """Return the index of posts; that of other types than usual is built."""
+        if types not in self._posts:
+            if types is None:
+                self._posts[types] = TermIndex.load(self._folder / "posts")
+            else:
+                documents = _read_posts(self._name, self._data, types)
+                self._posts[types] = TermIndex(documents)
+        return self._posts[types]
+
+
+class FormulaTermIndex:
+    """Formulas by their terms, one of each visual id.
+
+    Args:
+        system: whose terms.
+        formulas: what is indexed.
+        index: their terms.
+    """
+
+    def __init__(
+        self,
+        system: str,
+        formulas: Mapping[FormulaId, FormulaInstance],
+        index: TermIndex,
+    ) -> None:
+        self._system, self._formulas, self._index = system, formulas, index
+
+    @classmethod
+    def build(cls, system: str, data: Collection) -> FormulaTermIndex:
+        """Read the formulas that may be returned."""
+        chosen = choose_instances(data.formulas())
+        documents = _read_formulas(system, chosen, data.trees_of)
+        return cls(system, chosen, TermIndex(documents))
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def rank(self, queries: Sequence[Query], depth: int) -> list[FormulaHits]:
+        """Return the formulas that share terms with that of each query."""
+        return [
+            name_formulas(
+                self._index.search(
+                    _formula_terms(self._system, query.asked_formula, query.trees),
+                    depth,
+                ),
+                self._formulas,
+            )
+            for query in queries
+        ]
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a folder."""
+        self._index.save(folder)
+        text = json.dumps(list(self._formulas.values()), ensure_ascii=False)
+        (folder / _FORMULAS).write_text(text, encoding="utf-8", errors="surrogatepass")
+
+    @classmethod
+    def load(cls, system: str, folder: Path) -> FormulaTermIndex:
+        """Read what :meth:`save` wrote."""
+        text = (folder / _FORMULAS).read_text("utf-8", errors="surrogatepass")
+        formulas = [FormulaInstance(*row) for row in json.loads(text)]
+        return cls(system, {f.formula_id: f for f in formulas}, TermIndex.load(folder))
+
+
+def _read_posts(system: str, data: Collection, types: tuple[str, ...]) -> Documents:
+    """Yield the posts of some types with their terms."""
+    total = data.count(types)
+    if system == "bm25_graph":
+        records = (r for r in data.graphs() if r.post_type in types)
+        told = report_progress(records, "graphs read for bm25_graph", total=total)
+        for record in told:
+            yield record.graph_id, list_graph_terms(read_math_graph(record.graph))
+        return
+    questions: dict[str, list[str]] = {}
+    if system == "bm25_question":
+        questions = {
+            p.post_id: _text_terms(p) for p in data.posts() if p.post_type == "question"
+        }
+    posts = (p for p in data.posts() if p.post_type in types)
+    for post in report_progress(posts, f"posts read for {system}", total=total):
+        yield post.post_id, _text_terms(post) + questions.get(post.parent_id or "", [])
+
+
+def _read_formulas(
+    system: str, chosen: Mapping[FormulaId, FormulaInstance], trees_of: TreeLookup
+) -> Documents:
+    needs_trees = system not in ("bm25", "bm25_ngrams")
+    told = report_progress(
+        chosen.items(), f"formulas read for {system}", total=len(chosen)
+    )
+    for key, formula in told:
+        trees = trees_of(formula) if needs_trees else None
+        yield key, _formula_terms(system, formula, trees)
+
+
+def _text_terms(text: Post | Query) -> list[str]:
+    return split_text(text.text, text.formula_map)
+
+
+def _query_terms(system: str, query: Query) -> list[str]:
+    if system != "bm25_graph":
+        return _text_terms(query)
+    return list_graph_terms(query.graph) if query.graph is not None else []
+
+
+def _formula_terms(
+    system: str, formula: FormulaInstance, trees: FormulaTrees | None
+) -> list[str]:
+    if system == "bm25":
+        return split_latex(formula.latex)
+    if system == "bm25_ngrams":
+        return list_ngrams(formula.latex)
+    if trees is None:
+        return []
+    if system == "bm25_slt":
+        return list_patterns(trees.slt)
+    if system == "bm25_opt":
+        return list_patterns(trees.opt, window=2)
+    return list_tuples(trees)

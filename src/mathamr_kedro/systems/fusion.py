@@ -1,0 +1,253 @@
+r"""Fusions: a system made of systems, and several runs fused into one.
+
+Two lists for a query, and what each fusion makes of them (scores scaled to 0 ... 1)::
+
+    list A        list B         rrf (k = 60)        mean          f1
+    17  1.0       4   1.0        4   1/62 + 1/61     4   0.75      4   0.667
+    4   0.5       90  0.0        90  1/63 + 1/62     17  0.5       17  0
+    90  0.0                      17  1/61            90  0         90  0
+
+- ``rrf`` reciprocal rank fusion :math:`\sum_r w_r / (k + \text{rank}_r)` (Cormack et
+  al. 2009); scores do not matter, ranks do;
+- ``score_rrf`` :math:`\sum_r w_r s_r / (k + \text{rank}_r)`: ranks weighted by scores
+  (Mansouri, Oard and Zanibbi 2021, and 2022 for MathAMR);
+- ``weighted`` :math:`\sum_r w_r s_r / \sum_r w_r`; ``mean`` with equal weights;
+- ``max`` the best score; ``f1`` the harmonic mean
+  :math:`n / \sum_r 1 / s_r`, the F1 of two scores (Amador & Zanibbi 2025).
+
+Scores of a query are scaled to 0 ... 1 by its best and worst (``scale`` ``"minmax"``),
+so that cosines and BM25 go together; what a list does not have counts 0 there. Without
+scaling (``"none"``) it counts as much as the last that the list does have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId
+from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
+from mathamr_kedro.trec import Run
+
+FusionMethod: TypeAlias = Literal["rrf", "score_rrf", "weighted", "mean", "max", "f1"]
+Scores: TypeAlias = NDArray[np.float64]
+
+WEIGHTED: tuple[FusionMethod, ...] = ("rrf", "score_rrf", "weighted")
+"""Methods that weights are for: what a list adds grows with its weight."""
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """A system made of others: how their lists are fused."""
+
+    method: FusionMethod = "rrf"
+    weights: tuple[float, ...] = ()
+    """One for each system, for methods of :data:`WEIGHTED`; equal if empty."""
+    k: int = 60
+    """Constant of ``rrf`` and ``score_rrf``; 60 in their papers."""
+    scale: Literal["minmax", "none"] = "minmax"
+    depth: int = 1000
+    name: str = ""
+    of: tuple[str, ...] = ()
+    """Systems, or fusions before this one."""
+    folds: int = 0
+    """Cross-validated weights: judged topics are dealt into so many parts, each fused
+    with the weights that are best on the others; 0: the weights as they are given."""
+    steps: int = 4
+    """Cross-validated weights are multiples of 1 / steps, and sum to 1."""
+
+    def __post_init__(self) -> None:
+        if self.weights and self.method not in WEIGHTED:
+            raise ConfigurationError(
+                f"Expected no weights for the fusion {self.method!r} (got "
+                f"{self.weights!r}); use one of {list(WEIGHTED)}"
+            )
+        if any(w < 0 for w in self.weights) or (self.weights and not any(self.weights)):
+            raise ConfigurationError(
+                f"Expected weights of at least 0, not all 0 (got {self.weights!r})"
+            )
+        if self.k < 0 or self.depth < 1:
+            raise ConfigurationError(
+                f"Expected k of at least 0 and a positive depth (got {self.k!r}, "
+                f"{self.depth!r})"
+            )
+        if self.folds and (self.folds < 2 or self.steps < 1):
+            raise ConfigurationError(
+                f"Expected folds of at least 2 and positive steps for the fusion "
+                f"{self.name!r} (got {self.folds!r}, {self.steps!r})"
+            )
+        if self.folds and (self.weights or self.method not in WEIGHTED):
+            raise ConfigurationError(
+                f"Expected a method of {list(WEIGHTED)} and no weights beside folds, "
+                f"which choose them, for the fusion {self.name!r} (got "
+                f"{self.method!r}, {self.weights!r})"
+            )
+        if self.of and self.weights and len(self.weights) != len(self.of):
+            raise ConfigurationError(
+                f"Expected {len(self.of)} weights, one for each system of the fusion "
+                f"{self.name!r} (got {self.weights!r})"
+            )
+
+    def fuse(self, lists: Sequence[Hits]) -> Hits:
+        """Fuse the lists of one query, an empty one if a system has found nothing.
+
+        Formulas are fused by their visual ids; the first list that has a visual id
+        names its formula.
+        """
+        shares = self.split(lists)
+        scores = (float(parts.sum()) for parts in shares.values())
+        hits = Hits.rank(shares, scores).top(self.depth)
+        return _name_formulas(hits, lists)
+
+    def split(self, lists: Sequence[Hits]) -> dict[str, Scores]:
+        """Return what each list adds to the score of each document: their sum is it.
+
+        A harmonic mean is no sum; there, all lists have an equal share.
+        """
+        if self.weights and len(self.weights) != len(lists):
+            raise ConfigurationError(
+                f"Expected {len(lists)} weights, one for each run (got "
+                f"{self.weights!r})"
+            )
+        weights = np.array(self.weights or (1.0,) * len(lists))
+        rankings = [
+            sort_as_trec_eval(Hits(hits.judged_ids, hits.scores)) for hits in lists
+        ]
+        ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
+        shares = _SPLIT[self.method](rankings, ids, weights, self)
+        return dict(zip(ids, shares.T, strict=True))
+
+
+def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str | None = None) -> Run:
+    """Fuse runs; topics are those of any of them.
+
+    Raises:
+        ConfigurationError: there is no run, weights do not fit, or runs of formula
+            instances and of other ids are mixed.
+    """
+    if not runs:
+        raise ConfigurationError("Expected at least one run to fuse (got none)")
+    if len({run.holds_instances for run in runs}) > 1:
+        raise ConfigurationError(
+            "Expected runs of one kind of id; formula instances and other ids cannot "
+            "be fused"
+        )
+    nothing = Hits([], np.zeros(0))
+    fused: dict[TopicId, Hits] = {
+        topic: fusion.fuse([run.lists.get(topic, nothing) for run in runs])
+        for topic in dict.fromkeys(topic for run in runs for topic in run.lists)
+    }
+    return Run(
+        fusion.name if name is None else name,
+        fused,
+        holds_instances=runs[0].holds_instances,
+        task=runs[0].task,
+        seconds=sum(run.seconds for run in runs),
+        query_seconds={
+            topic: sum(run.query_seconds[topic] for run in runs)
+            for topic in fused
+            if all(topic in run.query_seconds for run in runs)
+        },
+        device=next((run.device for run in runs if run.device != "cpu"), "cpu"),
+    )
+
+
+def _name_formulas(hits: Hits, lists: Sequence[Hits]) -> Hits:
+    """Let the first list that has a visual id name its formula."""
+    parts = [part for part in lists if len(part) or isinstance(part, FormulaHits)]
+    if not parts or not all(isinstance(part, FormulaHits) for part in parts):
+        return hits
+    named: dict[str, tuple[FormulaId, PostId]] = {}
+    for part in parts:
+        if isinstance(part, FormulaHits):
+            instances = zip(part.ids, part.post_ids, strict=True)
+            for visual_id, instance in zip(part.visual_ids, instances, strict=True):
+                named.setdefault(visual_id, instance)
+    formulas = [named[visual_id] for visual_id in hits.ids]
+    return FormulaHits(
+        [formula for formula, _ in formulas],
+        hits.scores,
+        hits.ids,
+        [post for _, post in formulas],
+    )
+
+
+def _split_ranks(
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
+) -> Scores:
+    place = {i: n for n, i in enumerate(ids)}
+    shares = np.zeros((len(rankings), len(ids)))
+    for row, weight, ranking in zip(shares, weights, rankings, strict=True):
+        columns = [place[i] for i in ranking.ids]
+        row[columns] = weight / (fusion.k + np.arange(1, len(columns) + 1))
+    return shares
+
+
+def _split_scored_ranks(
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
+) -> Scores:
+    shares = _split_ranks(rankings, ids, weights, fusion)
+    # What a run did not return has no rank in it, whatever its score would be.
+    return shares * _score_table(rankings, ids, fusion)
+
+
+def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores:
+    """(runs, ids) scores, scaled."""
+    place = {i: n for n, i in enumerate(ids)}
+    table = np.zeros((len(rankings), len(ids)))
+    for row, ranking in zip(table, rankings, strict=True):
+        if not ranking.ids:
+            continue
+        scores, low, high = ranking.scores, ranking.scores.min(), ranking.scores.max()
+        if fusion.scale == "none":
+            row[:] = low
+        elif high > low:
+            scores = (scores - low) / (high - low)
+        else:
+            scores = np.ones_like(scores)
+        row[[place[i] for i in ranking.ids]] = scores
+    return table
+
+
+def _split_weighted(
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
+) -> Scores:
+    shares: Scores = weights[:, None] * _score_table(rankings, ids, fusion)
+    return shares / weights.sum()
+
+
+def _split_max(
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
+) -> Scores:
+    table = _score_table(rankings, ids, fusion)
+    shares = np.zeros_like(table)
+    columns = np.arange(len(ids))
+    best = table.argmax(0)
+    shares[best, columns] = table[best, columns]
+    return shares
+
+
+def _split_f1(
+    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
+) -> Scores:
+    table = np.clip(_score_table(rankings, ids, fusion), 0.0, None)
+    with np.errstate(divide="ignore"):
+        shares: Scores = np.tile(1.0 / (1.0 / table).sum(0), (len(table), 1))
+    return shares
+
+
+_SPLIT: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
+    "rrf": _split_ranks,
+    "score_rrf": _split_scored_ranks,
+    "weighted": _split_weighted,
+    "mean": _split_weighted,
+    "max": _split_max,
+    "f1": _split_f1,
+}
+"""(runs, ids) what each run adds to a score."""

@@ -1,0 +1,49 @@
+"""MathAMR+: posts by the vectors of their graphs (the thesis' own system).
+
+::
+
+    encoding        prepared graphs ──> vectors ──> store
+    query_encoder   words and LaTeX ──> vectors of a query or of a new post
+    strategies      how posts and formulas are found in an index of vectors
+    mixtures        posts by MaxSim and more, with their questions
+    index           all of it as an index to ask
+    explanation     what a score is the sum of
+"""
+
+from mathamr_kedro.systems.mathamr_plus.encoding import (
+    CollectionGraphs,
+    EncodeRanges,
+    EncodingConfig,
+    checksum_encoder,
+    encode_collection,
+)
+from mathamr_kedro.systems.mathamr_plus.index import NAME, MathAMRPlusIndex
+from mathamr_kedro.systems.mathamr_plus.mixtures import (
+    Questions,
+    find_questions,
+    search_posts,
+)
+from mathamr_kedro.systems.mathamr_plus.query_encoder import EncodeWords, QueryEncoder
+from mathamr_kedro.systems.mathamr_plus.strategies import (
+    Strategy,
+    find_formulas,
+    find_posts,
+)
+
+__all__ = [
+    "NAME",
+    "CollectionGraphs",
+    "EncodeRanges",
+    "EncodeWords",
+    "EncodingConfig",
+    "MathAMRPlusIndex",
+    "QueryEncoder",
+    "Questions",
+    "Strategy",
+    "checksum_encoder",
+    "encode_collection",
+    "find_formulas",
+    "find_posts",
+    "find_questions",
+    "search_posts",
+]

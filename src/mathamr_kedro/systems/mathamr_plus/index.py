@@ -1,0 +1,150 @@
+"""The index of MathAMR+: vectors of posts and formulas, asked by several strategies."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.corpus import QueryParts, name_part
+from mathamr_kedro.systems.base import PostTypes, Query, Target, Term
+from mathamr_kedro.systems.mathamr_plus.explanation import list_terms
+from mathamr_kedro.systems.mathamr_plus.mixtures import search_posts
+from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
+from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_formulas
+from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
+
+logger = logging.getLogger(__name__)
+
+NAME = "mathamr_plus"
+
+
+class MathAMRPlusIndex:
+    """Ranks posts by one of several strategies, and formulas by their vectors.
+
+    Args:
+        index: where to search.
+        store: the vectors that it was built from.
+        strategies: by the names of their rankings; the first is the system's own.
+        find_questions: gives the question of each answer in the index; called when a
+            strategy first needs it.
+        topics: the vectors of topics, and of their parts.
+        encoder: encodes a part of a typed query.
+    """
+
+    def __init__(
+        self,
+        index: VectorIndex,
+        store: VectorStore,
+        strategies: Mapping[str, Strategy],
+        find_questions: Callable[[], Mapping[PostId, PostId]] = dict,
+        topics: VectorStore | None = None,
+        encoder: QueryEncoder | None = None,
+    ) -> None:
+        self.index, self.store, self.strategies = index, store, dict(strategies)
+        self._find_questions, self._topics = find_questions, topics
+        self._encoder = encoder
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the names of the strategies; formulas are found in one way."""
+        return list(self.strategies) if target == "posts" else [NAME]
+
+    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+        """Return the queries with their vectors; those without are skipped.
+
+        Raises:
+            MissingInputError: no topic has vectors of its part.
+        """
+        part = self._find_strategy(form).query_parts
+        if queries and queries[0].target == "formulas":
+            part = "all"
+        found = [replace(q, entry=self._find_entry(q, part)) for q in queries]
+        missing = [query.key for query in found if query.entry is None]
+        if missing and len(missing) == len(queries) and part != "all":
+            raise MissingInputError(
+                f"No topic has vectors of its {part} alone; run the stages from "
+                f"amr_parsing to indexing with amr_parsing.query_parts [{part}] "
+                "(conf/<env>/parameters/amr_parsing.yml), or drop query_parts from "
+                "the strategy"
+            )
+        if missing:
+            logger.warning(
+                "%s topics have no vectors%s and count as 0, e.g. %s",
+                len(missing),
+                "" if part == "all" else f" of their {part} alone",
+                ", ".join(missing[:3]),
+            )
+        return [query for query in found if query.entry and _has_formula(query)]
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        form: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return the best posts by a strategy, or the best formulas."""
+        if queries and queries[0].target == "formulas":
+            vectors = [_entry(q).formula(q.asked_formula.formula_id) for q in queries]
+            return find_formulas(self.index, vectors, depth)
+        strategy = self._find_strategy(form)
+        if types is not None:
+            strategy = replace(strategy, post_types=types)
+        questions = self._questions if strategy.with_question else {}
+        entries = [_entry(query) for query in queries]
+        return search_posts(self.index, self.store, strategy, questions, entries, depth)
+
+    def explain(
+        self, query: Query, key: str, form: str | None = None
+    ) -> tuple[Term, ...]:
+        """Return the best partner of each query vector, with its weight in the score.
+
+        Empty if the score depends on other posts too, or formulas are asked for.
+        """
+        if query.target == "formulas":
+            return ()
+        strategy = self._find_strategy(form)
+        questions = self._questions if strategy.with_question else {}
+        return list_terms(strategy, _entry(query), key, self.store, questions)
+
+    def _find_strategy(self, form: str | None) -> Strategy:
+        if form is None or form not in self.strategies:
+            return next(iter(self.strategies.values()), Strategy())
+        return self.strategies[form]
+
+    def _find_entry(self, query: Query, part: QueryParts) -> PostEntry | None:
+        """Return the vectors of a query, or of one of its parts."""
+        if query.entry is not None:
+            if part == "all" or self._encoder is None:
+                return query.entry
+            return self._encoder.encode_part(query, part)
+        key = name_part(query.key, part)
+        if self._topics is None or key not in self._topics.places:
+            return None
+        (entry,) = self._topics.read([key]).entries()
+        return entry._replace(key=query.key)
+
+    @cached_property
+    def _questions(self) -> Mapping[PostId, PostId]:
+        return self._find_questions()
+
+
+def _entry(query: Query) -> PostEntry:
+    assert query.entry is not None  # as `prepare` returned it
+    return query.entry
+
+
+def _has_formula(query: Query) -> bool:
+    """Whether the formula that is asked for has a vector, if one is."""
+    if query.formula is None:
+        return True
+    try:
+        _entry(query).formula(query.formula.formula_id)
+    except MalformedInputError as problem:
+        logger.warning("topic %s counts as 0: %s", query.key, problem)
+        return False
+    return True

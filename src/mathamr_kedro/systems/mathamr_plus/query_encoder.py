@@ -1,0 +1,195 @@
+r"""From words and LaTeX to vectors: a query, or a post that comes later.
+
+::
+
+    why is $\sqrt2$ irrational
+      │ placeholders         why is FORMULA_0 irrational
+      │ AMR parser           (r / rational :polarity - :domain (f / FORMULA_0) ...)
+      │ trees, fusion        FORMULA_0 with its operator and layout tree
+      │ vocabulary           arrays with the numbers of the prepared graphs
+      ▼ encoder              F0 S1 D: one vector each
+
+Each step is the one that the posts of the collection went through; only the formula
+index, which cannot know a formula that was typed a moment ago, is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mathamr_kedro import formula
+from mathamr_kedro.amr import ParsedText, ParseFailure
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.ragged import scale_to_length_one
+from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
+from mathamr_kedro.graph import (
+    FORMULA,
+    GraphArrays,
+    GraphBatch,
+    GraphRecord,
+    RecordArrays,
+    read_placeholder,
+)
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.systems.base import Query
+from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
+
+_QUERY = "query"
+"""Key of a typed query."""
+
+EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
+ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
+
+
+class QueryEncoder:
+    """Encodes queries, and new posts, as the posts of an index were encoded.
+
+    Args:
+        parse: texts with placeholders to AMR, as
+            :class:`~mathamr_kedro.amr.ParseTexts`.
+        arrays: AMR records to arrays with the vocabulary of the prepared graphs.
+        model: the encoder of the index.
+        encode_words: texts to vectors of a sentence encoder, for a model that reads
+            them.
+    """
+
+    def __init__(
+        self,
+        parse: ParseTexts,
+        arrays: RecordArrays,
+        model: MathAMRPlus,
+        encode_words: EncodeWords | None = None,
+    ) -> None:
+        self._parse, self._arrays, self._model = parse, arrays, model
+        self._encode_words = encode_words
+
+    def read_text(self, text: str) -> Query:
+        """Prepare words with formulas between dollars.
+
+        Raises:
+            MalformedInputError: there is neither a word nor a formula.
+        """
+        clean, _ = clean_text("", text, _QUERY, markup="text")
+        return self._encode(clean, text)
+
+    def read_formula(self, latex: str) -> Query:
+        """Prepare one formula; it may have query variables, as in ``?a^2 + ?b^2``.
+
+        Raises:
+            MalformedInputError: it is empty.
+            FormulaError: there is nothing but query variables, or too many.
+        """
+        pattern = formula.QueryPattern.read(latex)
+        marks = FormulaMarks()
+        read = latex if pattern is None else pattern.stand_in
+        clean = marks.place(marks.mark(read), _QUERY)
+        if not clean.formula_map:
+            raise MalformedInputError(f"Expected LaTeX to search for (got {latex!r})")
+        (mention, *_) = clean.formula_map
+        asked = FormulaInstance(
+            mention.formula_id, mention.visual_id, _QUERY, mention.latex
+        )
+        return replace(
+            self._encode(clean, latex),
+            formula=asked,
+            trees=formula.trees_from_latex(mention.latex, mode="total"),
+            pattern=pattern,
+        )
+
+    def encode_part(self, query: Query, part: QueryPart) -> PostEntry:
+        """Encode only the words or only the formulas of a query.
+
+        Raises:
+            MalformedInputError: there are none.
+        """
+        clean = take_part(query.clean, part)
+        if not clean.text:
+            raise MalformedInputError(
+                f"Expected {part} in the query (got {query.text!r})"
+            )
+        return _take_entry(self._encode(clean, clean.text, query.key))
+
+    def encode_post(self, post: Post) -> PostEntry:
+        """Encode a post that was not in the collection.
+
+        Raises:
+            MalformedInputError: there is neither a word nor a formula.
+        """
+        clean = CleanText(post.text, post.formula_map)
+        found = self._encode(clean, post.text, post.post_id, post.post_type)
+        return _take_entry(found)
+
+    def _encode(
+        self, clean: CleanText, source: str, key: PostId = _QUERY, kind: str = "topic"
+    ) -> Query:
+        (parsed,) = self._parse([clean.text])
+        if isinstance(parsed, ParseFailure):
+            raise MalformedInputError(
+                "Expected words or formulas between dollars (got "
+                f"{source[:60]!r}: {parsed.detail[:120]})"
+            )
+        record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
+        fused = self._arrays.fuse(record)
+        graph = self._arrays.build(fused)
+        formulas = {read_placeholder(m.placeholder): m for m in clean.formula_map}
+        kinds = graph.representative_kind.tolist()
+        numbers = graph.representative_number.tolist()
+        known = [
+            formulas[n] for k, n in zip(kinds, numbers, strict=True) if k == FORMULA
+        ]
+        entry = PostEntry(
+            key,
+            kind,
+            self._compute(graph, clean),
+            kinds,
+            numbers,
+            [m.formula_id for m in known],
+            [m.visual_id for m in known],
+        )
+        problems = _find_problems(clean, parsed)
+        return Query(
+            key,
+            clean.text,
+            clean.formula_map,
+            read_graph=lambda: fused,
+            entry=entry,
+            warnings=problems,
+        )
+
+    def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
+        model, text = self._model, None
+        if self._encode_words is not None:
+            text = self._encode_words([clean.with_latex()])[0]
+        device = model.head.inner.weight.device
+        batch = GraphBatch.of_graph(graph, self._arrays.schema, text).to(device)
+        with torch.no_grad():
+            vectors = model.encode(batch, model.prepare(batch))
+        return scale_to_length_one(vectors.float().cpu().numpy())
+
+
+def _take_entry(query: Query) -> PostEntry:
+    assert query.entry is not None  # as it was just encoded
+    return query.entry
+
+
+def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
+    """Say what of a query could not be read as it stands."""
+    problems = []
+    for mention in clean.formula_map:
+        trees = formula.trees_from_latex(mention.latex, mode="total")
+        if trees.problems:
+            reasons = ", ".join(sorted(trees.problems))
+            problems.append(
+                f"${mention.latex}$ was read as far as it goes ({reasons}); "
+                "`mathamr show formula` shows how"
+            )
+    problems += [f"a part of the text was skipped: {f.detail}" for f in parsed.failures]
+    return tuple(problems)

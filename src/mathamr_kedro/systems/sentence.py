@@ -1,0 +1,251 @@
+"""Sentence encoders as systems: one vector of each text, compared with all others.
+
+===============  ==========================================  ===============
+system           what it compares                            finds
+===============  ==========================================  ===============
+minilm           a sentence encoder over text with LaTeX     posts, formulas
+minilm_title     the same, and the title of the question     posts
+minilm_question  the same, and the whole question            posts
+===============  ==========================================  ===============
+
+``mpnet``, ``mpnet_title`` and ``mpnet_question`` are the same with all-mpnet-base-v2,
+``text``, ``text_title`` and ``text_question`` with any model in a folder
+(:mod:`mathamr_kedro.text.models`). An index holds four bytes for each dimension of each
+post or visual id (MiniLM 1.5 KB).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.systems.base import (
+    TASK_1_TYPES,
+    Collection,
+    PostTypes,
+    Query,
+    Target,
+    Term,
+    choose_instances,
+    name_formulas,
+)
+from mathamr_kedro.text import (
+    TEXT_MODELS,
+    SentenceEncoder,
+    find_text_model,
+    restore_latex,
+)
+from mathamr_kedro.vectors import ExactSpace
+
+_BESIDE = ("_title", "_question")
+_TEXTS_AT_ONCE = 2048
+_VECTORS, _IDS, _FORMULAS = "vectors.npy", "ids.json", "formulas.json"
+
+
+def name_text_model(system: str, text_model: str | None) -> str | None:
+    """Return the model of a system that encodes sentences; ``None`` for the others.
+
+    >>> name_text_model("mpnet_title", None), name_text_model("bm25", None)
+    ('mpnet', None)
+
+    Raises:
+        ConfigurationError: ``text`` without the folder of a model.
+    """
+    name = system.removesuffix("_title").removesuffix("_question")
+    if name == "text" and text_model is None:
+        raise ConfigurationError(
+            f"Expected evaluation.text_model, the folder of a model, for {system!r}"
+        )
+    if name == "text":
+        return text_model
+    return name if name in TEXT_MODELS else None
+
+
+class SentenceVectors:
+    """One vector of each text by a sentence encoder, or its sum with the title's.
+
+    Args:
+        name: see above.
+        text_model: folder of the model of ``text``.
+    """
+
+    def __init__(self, name: str, text_model: str | None = None) -> None:
+        model = name_text_model(name, text_model)
+        if model is None:
+            raise ConfigurationError(f"Expected a sentence encoder (got {name!r})")
+        self.name, self.model = name, model
+        finds: tuple[Target, ...] = ("posts", "formulas")
+        self.finds = frozenset(finds[:1] if name.endswith(_BESIDE) else finds)
+        self.reads: tuple[str, ...] = tuple(sorted(self.finds))
+
+    def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
+        """Encode all texts and write their vectors."""
+        encoder = SentenceEncoder(find_text_model(self.model))
+        counts: dict[str, Any] = {}
+        for target in sorted(self.finds):
+            part = folder / target
+            part.mkdir()
+            if target == "posts":
+                counts[target] = self._write_posts(data, encoder, TASK_1_TYPES, part)
+            else:
+                counts[target] = self._write_formulas(data, encoder, part)
+        files = [file for file in folder.rglob("*") if file.is_file()]
+        return {**counts, "bytes": sum(file.stat().st_size for file in files)}
+
+    def open(self, data: Collection, model: Path, folder: Path) -> SentenceIndex:
+        """Return the index; model and vectors are loaded when it is first asked."""
+        return SentenceIndex(self, folder)
+
+    def _write_posts(
+        self,
+        data: Collection,
+        encoder: SentenceEncoder,
+        types: tuple[str, ...],
+        folder: Path,
+    ) -> int:
+        titles: dict[str, str] = {}
+        if self.name.endswith(_BESIDE):
+            restore = _restore_title if self.name.endswith("_title") else _restore
+            asked = {p.post_id: restore(p) for p in data.posts() if p.title}
+            parents = ((p.post_id, p.parent_id or "") for p in data.posts())
+            titles = {key: asked[q] for key, q in parents if q in asked}
+        posts = (p for p in data.posts() if p.post_type in types)
+        texts = ((p.post_id, p.post_type, _restore(p)) for p in posts)
+        return self._write(folder, encoder, texts, titles, data.count(types))
+
+    def _write_formulas(
+        self, data: Collection, encoder: SentenceEncoder, folder: Path
+    ) -> int:
+        chosen = choose_instances(data.formulas())
+        text = json.dumps(list(chosen.values()), ensure_ascii=False)
+        (folder / _FORMULAS).write_text(text, encoding="utf-8", errors="surrogatepass")
+        texts = ((key, "formula", formula.latex) for key, formula in chosen.items())
+        return self._write(folder, encoder, texts, {}, len(chosen))
+
+    def _write(
+        self,
+        folder: Path,
+        encoder: SentenceEncoder,
+        texts: Iterable[tuple[str, str, str]],
+        titles: Mapping[str, str],
+        total: int | None,
+    ) -> int:
+        ids: list[tuple[str, str]] = []
+        parts: list[NDArray[np.float32]] = []
+        name = f"texts encoded by {Path(self.model).name}"
+        stream = report_progress(iter(texts), name, total=total)
+        while batch := list(islice(stream, _TEXTS_AT_ONCE)):
+            ids += [(key, kind) for key, kind, _ in batch]
+            texts_of = [(key, text) for key, _, text in batch]
+            parts.append(_encode(encoder, texts_of, titles))
+        (folder / _IDS).write_text(json.dumps(ids), encoding="utf-8")
+        vectors = np.concatenate(parts) if parts else np.zeros((0, 1), np.float32)
+        np.save(folder / _VECTORS, vectors)
+        return len(ids)
+
+
+class SentenceIndex:
+    """Ranks texts by the cosine of their vector with that of a query."""
+
+    def __init__(self, system: SentenceVectors, folder: Path) -> None:
+        self._system, self._folder = system, folder
+        self._encoder: SentenceEncoder | None = None
+        self._spaces: dict[Target, tuple[ExactSpace, NDArray[np.object_]]] = {}
+        self._formulas: dict[str, FormulaInstance] | None = None
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the one name."""
+        return [self._system.name] if target in self._system.finds else []
+
+    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+        """Return the queries as they are."""
+        return list(queries)
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        form: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return the texts nearest to each query."""
+        if not queries:
+            return []
+        target = queries[0].target
+        if target == "posts":
+            texts = [_restore(query) for query in queries]
+            return self._search(target, texts, depth, types)
+        found = self._search(target, [q.asked_formula.latex for q in queries], depth)
+        if self._formulas is None:
+            file = self._folder / target / _FORMULAS
+            rows = json.loads(file.read_text("utf-8", errors="surrogatepass"))
+            instances = [FormulaInstance(*row) for row in rows]
+            self._formulas = {f.formula_id: f for f in instances}
+        return [name_formulas(hits, self._formulas) for hits in found]
+
+    def explain(
+        self, query: Query, key: str, form: str | None = None
+    ) -> tuple[Term, ...]:
+        """Return nothing: a text has one vector."""
+        return ()
+
+    def _search(
+        self,
+        target: Target,
+        questions: Sequence[str],
+        depth: int,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        if target not in self._spaces:
+            folder = self._folder / target
+            rows = json.loads((folder / _IDS).read_text("utf-8"))
+            names = np.array(rows, dtype=np.object_).reshape(len(rows), 2)
+            space = ExactSpace()
+            if len(names):
+                space.add(RaggedVectors.one_each(np.load(folder / _VECTORS)))
+            self._spaces[target] = space, names
+        space, names = self._spaces[target]
+        allowed = np.ones(len(names), dtype=np.bool_)
+        if types is not None:
+            allowed = np.isin(names[:, 1], types)
+        if not allowed.any():
+            return [Hits([], np.zeros(0)) for _ in questions]
+        if self._encoder is None:
+            self._encoder = SentenceEncoder(find_text_model(self._system.model))
+        vectors = self._encoder.encode(questions)
+        queries = RaggedVectors.of([row[None] for row in vectors])
+        return space.search(queries, depth, allowed, names[:, 0].take)
+
+
+def _encode(
+    encoder: SentenceEncoder,
+    batch: Sequence[tuple[str, str]],
+    titles: Mapping[str, str],
+) -> NDArray[np.float32]:
+    vectors = encoder.encode([text for _, text in batch])
+    titled = [n for n, (key, _) in enumerate(batch) if key in titles]
+    if titled:
+        vectors[titled] += encoder.encode([titles[batch[n][0]] for n in titled])
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def _restore(text: Post | Query) -> str:
+    return restore_latex(text.text, text.formula_map)
+
+
+def _restore_title(post: Post) -> str:
+    """Return the title, with which the text of a question begins."""
+    end = len(post.title)
+    return restore_latex(post.text[:end], [m for m in post.formula_map if m.end <= end])

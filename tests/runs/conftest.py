@@ -1,5 +1,0 @@
-"""The stores and posts of the tests of ``search``."""
-
-from tests.vectors.conftest import posts, store
-
-__all__ = ["posts", "store"]

@@ -1,0 +1,88 @@
+"""Names of strategies, what they refuse, and what their scores are the sum of."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.systems.mathamr_plus import Strategy, search_posts
+from mathamr_kedro.systems.mathamr_plus.explanation import list_terms
+from mathamr_kedro.vectors.exact import ExactIndex
+from tests.vectors.conftest import draw_query
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        Strategy(),
+        Strategy(retrieval="single"),
+        Strategy(retrieval="rerank", candidates=30),
+        Strategy(sentence_weight=0.3),
+        Strategy(with_question=1.0),
+        Strategy(with_question=0.5, with_document=0.2, sentence_weight=0.3),
+    ],
+    ids=lambda strategy: strategy.name,
+)
+def test_terms_add_up_to_the_score(store, strategy):
+    keys = sorted(store.keys(), key=int)
+    questions = [key for key in keys if int(key) % 3 == 0]
+    question_of = {key: questions[int(key) % 5] for key in keys if int(key) % 2}
+    query = draw_query(3)
+    (hits,) = search_posts(ExactIndex(store), store, strategy, question_of, [query], 20)
+    owners = set()
+    for key, score in hits:
+        terms = list_terms(strategy, query, key, store, question_of)
+        total = sum(term.weight * term.similarity for term in terms)
+        assert total == pytest.approx(score, abs=1e-6)
+        asked = question_of.get(key, key) if strategy.with_question else key
+        assert {term.owner for term in terms} <= {key, asked}
+        owners |= {term.owner == key for term in terms}
+    assert owners == ({True, False} if strategy.with_question else {True})
+
+
+def test_weights_of_a_query_add_up_to_one():
+    weights = Strategy(sentence_weight=0.3).weigh(draw_query(1))
+    assert weights.sum() == pytest.approx(1.0)
+    assert weights.tolist() == pytest.approx(
+        [1 / 3.6, 1 / 3.6, 0.3 / 3.6, 0.3 / 3.6, 1 / 3.6]
+    )
+
+
+def test_names_of_strategies():
+    assert Strategy("rerank", "hnsw", 5000).name == "rerank-5000-hnsw"
+    assert Strategy(with_question=0.25).name == "maxsim-exact-question-0.25"
+    mixed = Strategy(with_question=0.5, with_document=0.2)
+    assert mixed.name == "maxsim-exact-question-0.5-document-0.2"
+    assert Strategy(sentence_weight=0.3).name == "maxsim-exact-sentence-0.3"
+    assert Strategy(name="mine").name == "mine"
+    assert Strategy(query_parts="words").name == "maxsim-exact-words"
+    both = Strategy("combined", document_weight=0.5, sentence_weight=0.3)
+    assert both.name == "combined-1000-exact-document-0.5-sentence-0.3"
+    alone = Strategy("maxsim", "hnsw", hnsw_walks="per_vector")
+    assert alone.name == "maxsim-hnsw-per-vector"
+    assert alone.mode.walks == "per_vector"
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"with_question": 1.5}, "0 to 1"),
+        ({"with_question": 0.5}, "'rerank' or"),
+        ({"with_document": -0.1}, "at least 0"),
+        ({"with_document": 0.1}, "'rerank' or"),
+        ({"sentence_weight": 0.0}, "positive sentence_weight"),
+        ({"sentence_weight": 0.5}, "'rerank' or"),
+    ],
+)
+def test_impossible_strategies_are_refused(values, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Strategy("single", **values)
+
+
+def test_weights_of_documents_belong_to_their_retrieval():
+    with pytest.raises(ConfigurationError, match="Expected document_weight for"):
+        Strategy("combined", with_document=0.2)
+    with pytest.raises(ConfigurationError, match="retrieval 'combined' for"):
+        Strategy("maxsim", document_weight=0.5)
+    with pytest.raises(ConfigurationError, match="at least 0"):
+        Strategy("combined", document_weight=-1.0)

@@ -1,0 +1,86 @@
+"""Sentence encoders as systems, with an encoder that counts letters."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.systems import Collection, make_baseline, sentence
+from tests.systems.test_bm25 import DATA, POSTS, ask, ask_formula
+
+
+class Letters:
+    """How often each of eight letters occurs."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def encode(self, texts):
+        rows = np.array([[1e-3 + t.count(c) for c in "aeinqrst"] for t in texts])
+        return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture
+def rank(tmp_path, monkeypatch):
+    monkeypatch.setattr(sentence, "SentenceEncoder", Letters)
+    (tmp_path / "config.json").write_text("{}")
+
+    def rank(name, data, query, depth=1000, types=None):
+        system, folder = make_baseline(name, str(tmp_path)), tmp_path / name
+        if not folder.exists():
+            folder.mkdir()
+            system.index(data, folder, folder)
+        (hits,) = system.open(data, folder, folder).rank([query], depth, types=types)
+        return hits
+
+    return rank
+
+
+def test_posts_and_formulas_are_ranked(rank):
+    query = ask("By FORMULA_0 the root is irrational", r"\sqrt{2}")
+    hits = rank("text", DATA, query)
+    assert hits.ids[0] == "2"
+    assert hits.scores[0] == pytest.approx(1.0)
+    assert rank("text", DATA, query, types=("document",)).ids == []
+    found = rank("text", DATA, ask_formula(r"\sqrt{2}"), 2)
+    assert (found.ids[0], found.visual_ids[0], len(found)) == ("3", "v1", 2)
+
+
+def test_nothing_can_be_asked(rank):
+    assert rank("text", Collection(), ask("x")).ids == []
+
+
+@pytest.mark.parametrize(
+    ("system", "near"), [("text_title", "qe"), ("text_question", "qte")]
+)
+def test_questions_are_added_to_the_vectors_of_answers(rank, system, near):
+    question = POSTS[0]._replace(post_id="q", post_type="question", title="qqq")
+    question = question._replace(text="qqqttt", formula_map=())
+    answer = POSTS[0]._replace(post_id="a", parent_id="q", text="e", formula_map=())
+    data = Collection(posts=lambda: [question, answer])
+    found = {text: rank(system, data, ask(text)) for text in ("qe", "qte")}
+    assert found["qe"].ids == ["a"]
+    assert max(found, key=lambda text: found[text].scores[0]) == near
+
+
+def test_the_title_of_a_question_ends_where_it_ends(rank):
+    """A formula may be its last word, or the first of what follows."""
+    mentions = tuple(
+        FormulaMention(f"FORMULA_{n}", f"f{n}", f"v{n}", "qt"[n], at, at + 9)
+        for n, at in ((0, 3), (1, 14))
+    )
+    question = POSTS[0]._replace(
+        post_id="q", post_type="question", title="On FORMULA_0",
+        text="On FORMULA_0\n\nFORMULA_1", formula_map=mentions,
+    )  # fmt: skip
+    answer = POSTS[0]._replace(post_id="a", parent_id="q", text="", formula_map=())
+    data = Collection(posts=lambda: [question, answer])
+    scores = {t: rank("text_title", data, ask(t)).scores[0] for t in ("qn", "qnt")}
+    assert scores["qn"] > scores["qnt"]
+
+
+def test_own_model_needs_its_folder():
+    with pytest.raises(ConfigurationError, match=r"evaluation\.text_model.*'text'"):
+        make_baseline("text")
