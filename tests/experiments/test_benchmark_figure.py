@@ -136,7 +136,7 @@ def test_costs_are_dots_whose_area_is_the_index(report, pages):
     draw_costs(report)
     light = pages[0]
     assert [axes.get_visible() for axes in light.axes] == [True, True, True, False]
-    assert light.get_size_inches() == pytest.approx([12.4, 2 * 3.6 + 0.3])
+    assert light.get_size_inches() == pytest.approx([12.4, 2 * 3.6 + 0.5])
     axes, scores = light.axes[0], report.scored[0]
     places = {
         tuple(dot.get_offsets()[0]): (dot.get_sizes()[0], to_hex(dot.get_facecolor()))
@@ -190,4 +190,4 @@ def test_systems_without_a_size_are_small_dots(report, pages):
     draw_costs(replace(report, scored=[replace(scores, costs=bare)]))
     assert [dot.get_sizes()[0] for dot in pages[0].axes[0].collections] == [18.0] * 4
     assert len(pages[0].axes) == 1
-    assert pages[0].get_size_inches() == pytest.approx([6.2, 3.9])
+    assert pages[0].get_size_inches() == pytest.approx([6.2, 4.1])

@@ -6,7 +6,7 @@ Matplotlib is loaded here.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -34,52 +34,63 @@ _PANEL_WIDTH = 6.2
 _ROW_HEIGHT = 0.24
 _PANEL_FRAME = 0.95
 """Inches of a panel's title and axis."""
-_COST_PANEL = (6.2, 3.6)
+_COST_HEIGHT = 3.6
+_CAPTION = 0.5
+"""Inches of the line below the panels."""
 _SMALLEST, _LARGEST = 18.0, 260.0
 """Areas of dots, in square points, for no index and for the largest one."""
 
 
 def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
-    """Draw a panel for each benchmark; return pictures in PNG by file name.
+    """Draw a panel for each collection; return pictures in PNG by file name.
 
-    A dot is the mean of the first measure; filled where it differs significantly from
+    A dot is the mean of the first measure; filled if it differs significantly from
     the reference. Its line is the interval of the paired difference, drawn around the
     score of the reference: where it misses the reference, the systems differ.
     """
-    return {f"figure{end}.png": _draw(report, look) for end, look in _LOOKS.items()}
 
+    def draw(axes: Axes, scores: CollectionScores, look: Mapping[str, str]) -> None:
+        _draw_panel(axes, scores, report.comparisons[scores.benchmark.name], look)
 
-def _draw(report: BenchmarkReport, look: Mapping[str, str]) -> bytes:
-    scored = list(report.scored)
-    columns = min(_COLUMNS, max(len(scored), 1))
-    lines = [scored[i : i + columns] for i in range(0, len(scored), columns)]
-    heights = [
-        _PANEL_FRAME + _ROW_HEIGHT * max(len(s.systems) for s in line) for line in lines
-    ]
-    page = Figure(
-        figsize=(_PANEL_WIDTH * columns, sum(heights) + 0.5),
-        layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
-        dpi=120,
-        facecolor=look["paper"],
-    )
-    grid = page.subplots(
-        len(lines), columns, squeeze=False, gridspec_kw={"height_ratios": heights}
-    )
-    for place, axes in enumerate(grid.flat):
-        if place < len(scored):
-            tests = report.comparisons[scored[place].benchmark.name]
-            _draw_panel(axes, scored[place], tests, look)
-        else:
-            axes.set_visible(False)
-    page.supxlabel(
+    heights = [_PANEL_FRAME + _ROW_HEIGHT * len(s.systems) for s in report.scored]
+    caption = (
         f"line: {100 * report.tests.confidence:g} % interval of the paired difference, "
-        "around the reference; filled: differs significantly",
-        fontsize=8,
-        color=look["muted"],
+        "around the reference; filled: differs significantly"
     )
-    file = io.BytesIO()
-    FigureCanvasAgg(page).print_png(file)
-    return file.getvalue()
+    return _draw_pages("figure", report.scored, heights, caption, draw)
+
+
+def _draw_pages(
+    name: str,
+    scored: Sequence[CollectionScores],
+    heights: Sequence[float],
+    caption: str,
+    draw: Callable[[Axes, CollectionScores, Mapping[str, str]], None],
+) -> dict[str, bytes]:
+    """Draw a panel for each collection, two in a row, on a white and a dark page."""
+    columns = min(_COLUMNS, max(len(scored), 1))
+    rows = [max(heights[i : i + columns]) for i in range(0, len(scored), columns)]
+    pictures = {}
+    for end, look in _LOOKS.items():
+        page = Figure(
+            figsize=(_PANEL_WIDTH * columns, sum(rows) + _CAPTION),
+            layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08),
+            dpi=120,
+            facecolor=look["paper"],
+        )
+        grid = page.subplots(
+            len(rows), columns, squeeze=False, gridspec_kw={"height_ratios": rows}
+        )
+        for place, axes in enumerate(grid.flat):
+            if place < len(scored):
+                draw(axes, scored[place], look)
+            else:
+                axes.set_visible(False)
+        page.supxlabel(caption, fontsize=8, color=look["muted"])
+        file = io.BytesIO()
+        FigureCanvasAgg(page).print_png(file)
+        pictures[f"{name}{end}.png"] = file.getvalue()
+    return pictures
 
 
 def _draw_panel(
@@ -136,15 +147,18 @@ def _style(axes: Axes, look: Mapping[str, str]) -> None:
 def draw_costs(report: BenchmarkReport) -> dict[str, bytes]:
     """Draw score over time of a query; return pictures in PNG by file name.
 
-    One panel for each benchmark whose searches were timed. The area of a dot grows
+    One panel for each collection whose searches were timed. The area of a dot grows
     with the index. The line joins the systems that no other beats in both respects.
     """
     scored = [s for s in report.scored if s.timed]
     if not scored:
         return {}
-    return {
-        f"cost{end}.png": _draw_cost_page(scored, look) for end, look in _LOOKS.items()
-    }
+    caption = (
+        "area of a dot: size of the index; line: systems that no other beats; "
+        "without a name: variants of a system"
+    )
+    heights = [_COST_HEIGHT] * len(scored)
+    return _draw_pages("cost", scored, heights, caption, _draw_cost_panel)
 
 
 def find_front(places: Mapping[str, tuple[float, float]]) -> list[str]:
@@ -158,32 +172,6 @@ def find_front(places: Mapping[str, tuple[float, float]]) -> list[str]:
         if not front or score > places[front[-1]][1]:
             front.append(name)
     return front
-
-
-def _draw_cost_page(scored: list[CollectionScores], look: Mapping[str, str]) -> bytes:
-    columns = min(_COLUMNS, len(scored))
-    lines = -(-len(scored) // columns)
-    width, height = _COST_PANEL
-    page = Figure(
-        figsize=(width * columns, height * lines + 0.3),
-        layout="constrained",
-        dpi=120,
-        facecolor=look["paper"],
-    )
-    for place, axes in enumerate(page.subplots(lines, columns, squeeze=False).flat):
-        if place < len(scored):
-            _draw_cost_panel(axes, scored[place], look)
-        else:
-            axes.set_visible(False)
-    page.supxlabel(
-        "area of a dot: size of the index; line: systems that no other beats; "
-        "without a name: variants of a system",
-        fontsize=8,
-        color=look["muted"],
-    )
-    file = io.BytesIO()
-    FigureCanvasAgg(page).print_png(file)
-    return file.getvalue()
 
 
 def _draw_cost_panel(

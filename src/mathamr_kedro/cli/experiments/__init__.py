@@ -6,6 +6,8 @@ import click
 
 from mathamr_kedro.cli._subcommands import Subcommands
 
+__all__ = ["command"]
+
 
 @click.group(name="experiments", cls=Subcommands, package=__name__)
 def command() -> None:
