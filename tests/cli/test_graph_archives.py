@@ -152,7 +152,7 @@ def test_a_judged_subset_takes_its_own_graphs(
     assert graphs[:2] == posts[:2] == [("11", "answer"), ("12", "answer")]
     assert sorted(graphs) == sorted(posts)
     assert {kind for _, kind in graphs[2:]} == {"example"}
-    assert f"{18 - len(posts)} of posts that are not here, left out" in output
+    assert f"{18 - len(posts)} of posts that are not here, skipped" in output
     run_stages(tmp_path, raw, "preprocessing", env=env, ingestion=subset)
 
 
