@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.base.records import Failure, Formula, Post
+from mathamr_kedro.base.records import Formula, Post
 from mathamr_kedro.corpus import (
     PostCleaner,
     RawComment,
@@ -11,7 +11,6 @@ from mathamr_kedro.corpus import (
     clean_comment,
     clean_topic,
     count_unexplained,
-    describe_disagreements,
 )
 from mathamr_kedro.corpus.formula_rows import FormulaRow, find_disagreement
 from mathamr_kedro.corpus.raw import RawPost
@@ -150,21 +149,6 @@ def test_row_that_says_nothing_leaves_the_text():
     (mention,) = cleaned.formula_map
     assert (mention.latex, mention.visual_id != "xv") == ("x", True)
     assert {f.reason for f in failures} == {"formula_without_latex"}
-
-
-def test_disagreements_are_counted_with_examples():
-    found = [
-        Failure("ingestion", "f", "", str(n), reason, f"formula {n}", kept=True)
-        for n in range(5)
-        for reason in ("formula_other_latex", "empty_text")
-    ]
-    table = RecordTables(Failure).write(found)
-    assert describe_disagreements([table], max_examples=2) == {
-        "formula_other_latex": {
-            "formulas": 5,
-            "examples": ["0, formula 0", "1, formula 1"],
-        }
-    }
 
 
 def test_formula_with_a_foreign_visual_id_is_unexplained():

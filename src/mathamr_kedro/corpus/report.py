@@ -8,8 +8,10 @@ from typing import Any
 import plotly.graph_objects as go
 
 from mathamr_kedro.base.formatting import format_table
+from mathamr_kedro.corpus.formula_rows import REASONS
 from mathamr_kedro.figures import style_figure
 
+_EXAMPLES = 3
 _MAX_CODE = 240
 """Characters of a place and what was wrong there."""
 
@@ -39,7 +41,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         "## Texts against the formula files",
         "A formula with an id takes LaTeX, visual id and trees from its row in the "
         "formula files; the text says where it stands. What the two say differently:",
-        _disagreement_table(statistics["disagreements"]),
+        _disagreement_table(statistics),
         "## Judgments",
         _judgment_table(statistics["judgments"]),
         "## Accounts",
@@ -179,12 +181,14 @@ def _tree_table(trees: Mapping[str, Any]) -> str:
     return _table(("Trees", "Formulas"), rows)
 
 
-def _disagreement_table(found: Mapping[str, Any]) -> str:
-    rows = [
-        (f"`{reason}`", entry["formulas"], "<br>".join(map(_code, entry["examples"])))
-        for reason, entry in found["reasons"].items()
-    ]
-    rows.append(("without a reason", found["unexplained"], ""))
+def _disagreement_table(statistics: Mapping[str, Any]) -> str:
+    rows = []
+    for reason in REASONS:
+        found = statistics["failures"].get(reason)
+        if found is not None:
+            examples = "<br>".join(map(_code, found["places"][:_EXAMPLES]))
+            rows.append((f"`{reason}`", found["kept"] + found["left_out"], examples))
+    rows.append(("without a reason", statistics["unexplained_formulas"], ""))
     return _table(("Reason", "Formulas", "Examples"), rows)
 
 

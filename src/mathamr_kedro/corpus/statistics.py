@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.corpus.formula_rows import REASONS
 from mathamr_kedro.corpus.visual_index import VisualIndex
 
 Account = Mapping[str, int]
@@ -150,26 +149,6 @@ def _name_place(failure: Mapping[str, Any]) -> str:
     if failure["record_id"] not in (*where, ""):
         where.append(failure["record_id"])
     return f"{', '.join(filter(None, where))}: {failure['detail']}"
-
-
-def describe_disagreements(
-    tables: Iterable[pa.Table], max_examples: int = 3
-) -> dict[str, dict[str, Any]]:
-    """Count formulas of texts that differ from the formula files, with examples.
-
-    Args:
-        tables: failures.
-        max_examples: how many to show for each reason.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for table in tables:
-        is_one = pc.is_in(table["reason"], value_set=pa.array(REASONS))
-        for row in table.filter(is_one).to_pylist():
-            entry = found.setdefault(row["reason"], {"formulas": 0, "examples": []})
-            entry["formulas"] += 1
-            if len(entry["examples"]) < max_examples:
-                entry["examples"].append(f"{row['record_id']}, {row['detail']}")
-    return {reason: found[reason] for reason in REASONS if reason in found}
 
 
 def count_unexplained(table: pa.Table, index: VisualIndex) -> int:

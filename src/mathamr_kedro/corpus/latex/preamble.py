@@ -28,18 +28,26 @@ _KEPT = frozenset(("proof", "abstract", "document", "enumerate", "itemize"))
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MAX_DEPTH = 20  # of counters within counters; more is a circle
+STATEMENTS = (
+    "theorem", "lemma", "proposition", "corollary", "definition", "remark", "example",
+    "exercise", "claim", "conjecture",
+)  # fmt: skip
+"""What authors number, in environments and labels alike."""
+SHORT_NAMES = {
+    "thm": "theorem", "lem": "lemma", "prop": "proposition", "cor": "corollary",
+    "defn": "definition", "rem": "remark", "rmk": "remark", "ex": "example",
+    "exer": "exercise", "conj": "conjecture",
+}  # fmt: skip
+"""How they are named in short."""
 # Classes and packages define these without a \newtheorem in sight.
 _USUAL = {
-    "thm": "theorem", "lem": "lemma", "lma": "lemma", "prop": "proposition",
-    "cor": "corollary", "coro": "corollary", "defn": "definition", "defi": "definition",
-    "rem": "remark", "rmk": "remark", "ex": "example", "exm": "example",
-    "conj": "conjecture", "exer": "exercise",
+    **SHORT_NAMES,
+    "lma": "lemma", "coro": "corollary", "defi": "definition", "exm": "example",
     **{
         name: name
         for name in (
-            "theorem", "lemma", "proposition", "corollary", "definition", "remark",
-            "example", "exercise", "claim", "conjecture", "problem", "question", "fact",
-            "observation", "notation", "assumption", "hypothesis", "axiom", "situation",
+            *STATEMENTS, "problem", "question", "fact", "observation", "notation",
+            "assumption", "hypothesis", "axiom", "situation",
         )
     },
 }  # fmt: skip

@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Callable
 
 from mathamr_kedro.corpus.latex.code import put_code_back, take_code_out
+from mathamr_kedro.corpus.latex.preamble import SHORT_NAMES, STATEMENTS
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula.latex.arguments import LatexArguments
 
@@ -72,18 +73,15 @@ ENVIRONMENT_ARGUMENTS = {
 """Arguments of environments that are no text."""
 
 _REFERRED = {
-    "eq": "equation", "eqn": "equation", "equation": "equation", "thm": "theorem",
-    "lem": "lemma", "prop": "proposition", "cor": "corollary", "def": "definition",
-    "defn": "definition", "rem": "remark", "rmk": "remark", "ex": "example",
-    "exer": "exercise", "conj": "conjecture", "sec": "section", "subsec": "section",
-    "chap": "chapter", "app": "appendix", "fig": "figure", "tab": "table",
-    "item": "item", "it": "item", "conclusion": "item",
+    **SHORT_NAMES,
+    "eq": "equation", "eqn": "equation", "def": "definition", "sec": "section",
+    "subsec": "section", "chap": "chapter", "app": "appendix", "fig": "figure",
+    "tab": "table", "it": "item", "conclusion": "item",
     **{
         name: name
         for name in (
-            "theorem", "lemma", "proposition", "corollary", "definition", "remark",
-            "example", "exercise", "conjecture", "section", "chapter", "appendix",
-            "figure", "table", "situation", "claim", "step", "part", "condition",
+            *STATEMENTS, "equation", "item", "section", "chapter", "appendix", "figure",
+            "table", "situation", "step", "part", "condition",
         )
     },
 }  # fmt: skip
@@ -92,10 +90,7 @@ _KINDS = frozenset(
     (*_REFERRED.values(), "situations", "corollaries", "appendices", "axiom", "eq",
      "eqs", "problem", "question", "fact", "note", "subsection", "paragraph", "diagram")
 )  # fmt: skip
-_NAMED = frozenset(
-    "theorem lemma proposition corollary definition proof remark example exercise "
-    "claim conjecture problem solution question".split()
-)
+_NAMED = frozenset(("proof", "problem", "solution", "question", *STATEMENTS))
 _STYLE = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\*?\s*(?:\{\w+\})?\*?")
 _PLAIN_STYLE = re.compile(r"(?<![a-zA-Z\\])([1aAiI])(?![a-zA-Z])")
 _PLAIN = {"1": "arabic", "a": "alph", "A": "Alph", "i": "roman", "I": "Roman"}

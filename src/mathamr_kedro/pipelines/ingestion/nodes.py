@@ -20,7 +20,6 @@ from mathamr_kedro.corpus import (
     check_formula_ids,
     count_failures,
     count_unexplained,
-    describe_disagreements,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -138,13 +137,10 @@ def describe_ingestion(
         "judgments": describe_judgments(judgments),
         "accounts": accounts,
         "failures": count_failures(failures.tables()),
-        "disagreements": {
-            "reasons": describe_disagreements(failures.tables()),
-            "unexplained": sum(
-                count_unexplained(table, visual_index)
-                for name in ("posts", "comments")
-                for table in tables[name].tables(["formula_map"])
-            ),
-        },
+        "unexplained_formulas": sum(
+            count_unexplained(table, visual_index)
+            for name in ("posts", "comments")
+            for table in tables[name].tables(["formula_map"])
+        ),
     }
     return statistics, *report_ingestion(statistics)
