@@ -5,7 +5,7 @@ Every ``extract_*`` node yields shards as ``(failures, records)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import groupby
 from operator import itemgetter
@@ -30,6 +30,7 @@ from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 from mathamr_kedro.pipelines.ingestion.selection import open_subset
 
 _PARTS: Mapping[str, tuple[Part, ...]] = {
+    "formulas": ("formulas",),
     "posts": ("posts", "formulas"),
     "comments": ("comments", "formulas"),
     "post_links": ("links",),
@@ -50,13 +51,11 @@ def extract_formulas(
     """Read the formula index of the collection."""
     collection = open_subset(collection, chosen_posts, parameters)
     size = IngestionConfig.read(parameters).formulas_per_shard
-    made_from, parts = _name_inputs("formulas", collection, ("formulas",), size)
     sources = (
         (f"formulas-{table.zfill(4)}", read())
         for table, read in collection.formula_tables()
     )
-    of = ("formulas", collection.count_bytes("formulas"))
-    yield from _extract_shards(made_from, sources, None, size, parts, of)
+    yield from _extract_shards("formulas", collection, sources, size)
 
 
 def extract_posts(
@@ -162,36 +161,39 @@ def _extract(
     clean: Callable[..., Any] | None = None,
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    made_from, parts = _name_inputs(table, collection, _PARTS[table], size)
-    is_read_before = table.startswith("statement")  # from the files of the posts
-    of = (table, 0 if is_read_before else collection.count_bytes(_PARTS[table][0]))
-    yield from _extract_shards(made_from, [(table, raw)], clean, size, parts, of)
+    yield from _extract_shards(table, collection, [(table, raw)], size, clean)
 
 
 def _extract_shards(
-    made_from: str,
+    table: str,
+    collection: Collection,
     sources: Iterable[tuple[str, Iterable[Any]]],
-    clean: Callable[..., Any] | None,
     size: int,
-    parts: Mapping[str, str],
-    of: tuple[str, int],
+    clean: Callable[..., Any] | None = None,
 ) -> ShardPairs:
     """Yield shards as ``(failures, records)``.
 
     Args:
-        made_from: checksum of the raw files and of what else decides the shards.
+        table: name of the table.
+        collection: what it is read from.
         sources: names of shards without their number, and raw records.
+        size: raw records per shard.
         clean: returns the clean record and what was wrong with the raw one; ``None``
             if records are as they should be.
-        size: raw records per shard.
-        parts: what ``made_from`` consists of, by a name for people.
-        of: name of the records, and the size of the raw files that they are read from.
     """
+    parts = {
+        "raw files": collection.checksum(*_PARTS[table]),
+        "size of shards": str(size),
+        "version of the readers": str(CLEANER_VERSION),
+    }
+    made_from = checksum(table, parts)
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
     finished = start.finished & failures.finished
+    is_read_before = table.startswith("statement")  # from the files of the posts
+    total = 0 if is_read_before else collection.count_bytes(_PARTS[table][0])
     rows = ((name, row) for name, raw in sources for row in raw)
-    counted = report_progress(rows, of[0], total_bytes=of[1])
+    counted = report_progress(rows, table, total_bytes=total)
     for name, group in groupby(counted, key=itemgetter(0)):
         raw = (row for _, row in group)
         yield from _clean_shards(made_from, name, raw, clean, size, finished)
@@ -215,15 +217,3 @@ def _clean_shards(
             Shard.of_rows(shard, made_from, batch.failures),
             Shard(shard, made_from, batch.records, batch.counts),
         )
-
-
-def _name_inputs(
-    table: str, collection: Collection, raw_parts: Sequence[Part], size: int
-) -> tuple[str, dict[str, str]]:
-    """Return what a table is made from: a checksum, and its parts by name."""
-    parts = {
-        "raw files": collection.checksum(*raw_parts),
-        "size of shards": str(size),
-        "version of the readers": str(CLEANER_VERSION),
-    }
-    return checksum(table, parts), parts
