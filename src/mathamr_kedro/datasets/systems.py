@@ -28,7 +28,7 @@ from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.formula import find_trees
 from mathamr_kedro.systems import (
-    LEARNING,
+    BASELINES,
     Collection,
     Index,
     Query,
@@ -36,6 +36,7 @@ from mathamr_kedro.systems import (
     Target,
     Term,
     make_baseline,
+    read_system,
 )
 from mathamr_kedro.systems.base import PostTypes
 from mathamr_kedro.systems.training import Training, build_index, read_counts
@@ -139,7 +140,7 @@ class Indexing(NamedTuple):
     tables: Mapping[str, Any]
     """What the system reads of the collection, opened."""
     values: Mapping[str, Any] = {}
-    """``text_model`` of a sentence encoder."""
+    """Parameters of a system without a training, e.g. a ``text_model``."""
     training: Training | None = None
 
 
@@ -215,7 +216,11 @@ class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
         """Build the index; then note which one it is."""
         system = _open_system(data.name, data.values, data.training)
         folder = build_index(
-            self._base / "indexes", system, collect(data.tables), data.training
+            self._base / "indexes",
+            system,
+            collect(data.tables),
+            data.training,
+            data.values,
         )
         training = data.training.folder if data.training is not None else None
         noted = {
@@ -268,11 +273,10 @@ def _open_system(
 ) -> System:
     if training is not None:
         return training.system
-    if name in LEARNING:
-        raise MissingInputError(
-            f"{name} has not been trained; run the stage 'training'"
-        )
-    return make_baseline(name, values.get("text_model"))
+    if name in BASELINES:
+        return make_baseline(name, values.get("text_model"))
+    system: System = read_system(name, values)
+    return system
 
 
 def _find_folder(table: Any) -> Path:

@@ -41,6 +41,7 @@ from mathamr_kedro.systems.registry import (
     BASELINES,
     LEARNING,
     find_missing,
+    learns,
     make_baseline,
     read_system,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "TreeLookup",
     "find_missing",
     "fuse_runs",
+    "learns",
     "make_baseline",
     "read_system",
 ]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.base import LearningSystem, System
+from mathamr_kedro.systems.base import System
 
 LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
@@ -65,13 +65,19 @@ def find_missing(names: Iterable[str], text_model: str | None = None) -> dict[st
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def read_system(name: str, values: Mapping[str, Any]) -> LearningSystem:
+def learns(system: System) -> bool:
+    """Tell whether a system has weights: its class has a ``train``."""
+    return hasattr(system, "train")
+
+
+def read_system(name: str, values: Mapping[str, Any]) -> Any:
     """Return a system of a paper, or a user's own, with its parameters checked.
 
     Args:
         name: one of :data:`LEARNING`; or any name, if ``values`` name its class:
             ``class: my_package.my_module:MySystem``.
-        values: what stands below ``systems.NAME`` in the configuration.
+        values: what stands below ``systems.NAME`` in the configuration. A class with a
+            dataclass ``Config`` gets one of these; any other its parameters by name.
 
     Raises:
         ConfigurationError: there is no such system, or parameter.
@@ -85,8 +91,12 @@ def read_system(name: str, values: Mapping[str, Any]) -> LearningSystem:
             "(conf/<env>/parameters/systems.yml)"
         )
     found = _load_class(place, name) if place else _load_class(LEARNING[name], name)
-    config: Any = read_parameters(found.Config, settings, where=f"systems.{name}")
-    return found(config)
+    if hasattr(found, "Config"):
+        return found(read_parameters(found.Config, settings, where=f"systems.{name}"))
+    try:
+        return found(**settings)
+    except TypeError as exc:
+        raise ConfigurationError(f"systems.{name}: {exc}") from exc
 
 
 def _load_class(place: str, name: str) -> Any:

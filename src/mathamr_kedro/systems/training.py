@@ -122,7 +122,11 @@ class Training:
 
 
 def build_index(
-    base: Path, system: System, data: Collection, training: Training | None = None
+    base: Path,
+    system: System,
+    data: Collection,
+    training: Training | None = None,
+    values: Mapping[str, Any] | None = None,
 ) -> Path:
     """Build the index of a system, or find one that is built; return its folder.
 
@@ -131,9 +135,11 @@ def build_index(
         system: with its parameters.
         data: the collection.
         training: of its weights, if it has some.
+        values: parameters of a system that has none.
     """
-    config = getattr(system, "config", None)
-    search = system.name if config is None else asdict(config)["search"]
+    search: Any = {"name": system.name, **(values or {})}
+    if training is not None:
+        search = asdict(training.system.config)["search"]
     weights = ""
     if training is not None:
         training.history  # noqa: B018 - raises unless it has ended

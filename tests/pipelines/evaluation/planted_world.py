@@ -205,11 +205,12 @@ def plant(data: Path) -> None:
     catalog.save("training_history", history)
 
 
-def evaluate(data: Path, **parameters: Any) -> CatalogProtocol:
+def evaluate(data: Path, systems: Any = None, **parameters: Any) -> CatalogProtocol:
     """Run the stage with the exact engine; return a fresh catalog."""
     values = {
         "indexing": {"engine": {"engine": "exact"}},
         "evaluation": {"baselines": [], **parameters},
+        "systems": systems or {},
     }
     for name in values["evaluation"]["baselines"]:
         with open_session(data, **values) as session:

@@ -10,6 +10,7 @@ from kedro.pipeline import Node, Pipeline, node
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
+from mathamr_kedro.systems import learns, read_system
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
@@ -25,7 +26,7 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
             _rank_by_vectors(),
             *systems,
             _fuse(["mathamr_plus.runs", *runs]),
-            *_score(sorted(parameters.get("systems") or {})),
+            *_score(_list_learning(parameters)),
             *_record(),
         ],
         namespace="evaluation",
@@ -49,6 +50,12 @@ def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
             namespace=name,
             prefix_datasets_with_namespace=False,
         )
+
+
+def _list_learning(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the systems beside MathAMR+ that were trained."""
+    systems = (parameters.get("systems") or {}).items()
+    return [name for name, values in systems if learns(read_system(name, values or {}))]
 
 
 def _rank_by_vectors() -> Pipeline:

@@ -9,14 +9,16 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.datasets.systems import TABLES, Indexing, list_reads
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.systems import find_missing, read_system
+from mathamr_kedro.systems import find_missing, learns, read_system
 from mathamr_kedro.systems.training import Training
 
 
 def index_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     """Yield a pipeline for each system: a collection and a model in, an index out."""
     for name, values in (parameters.get("systems") or {}).items():
-        yield _index_system(name, read_system(name, values or {}).reads, {}, True)
+        system = read_system(name, values or {})
+        given = {} if learns(system) else values or {}
+        yield _index_system(name, system.reads, given, learns(system))
     evaluation = parameters["evaluation"]
     values = {"text_model": evaluation.get("text_model")}
     for name in _list_baselines(parameters, **values):
@@ -41,13 +43,13 @@ def _list_baselines(parameters: Mapping[str, Any], text_model: str | None) -> li
 
 
 def _index_system(
-    name: str, reads: Sequence[str], values: Mapping[str, Any], learns: bool
+    name: str, reads: Sequence[str], values: Mapping[str, Any], has_model: bool
 ) -> Pipeline:
     def index(model: Training | None = None, **tables: Any) -> Indexing:
         return Indexing(name, tables, values, model)
 
     inputs = {part: TABLES[part] for part in reads}
-    if learns:
+    if has_model:
         inputs["model"] = f"{name}.model"
     return Pipeline(
         [node(index, inputs=inputs, outputs=f"{name}.index", name="index")],
