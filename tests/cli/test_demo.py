@@ -43,6 +43,7 @@ def test_wheel_holds_configuration_sample_encoder_and_page(built):
 
 
 def test_project_is_laid_out_once_and_the_steps_follow(built, tmp_path, monkeypatch):
+    # A checkout has no starter; the wheel does.
     monkeypatch.setattr(demo, "_STARTER", built / "starter")
     steps = []
 
@@ -67,6 +68,7 @@ def test_project_is_laid_out_once_and_the_steps_follow(built, tmp_path, monkeypa
 
 
 def test_step_that_fails_is_named(built, tmp_path, monkeypatch):
+    # A checkout has no starter; the wheel does.
     monkeypatch.setattr(demo, "_STARTER", built / "starter")
     monkeypatch.setattr(
         demo.subprocess, "run", lambda c, cwd, check: subprocess.CompletedProcess(c, 3)

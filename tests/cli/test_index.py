@@ -214,7 +214,7 @@ def test_nothing_changes_while_another_process_changes_the_index(
     before = read_status(data)
     folder = next(data.rglob("edge.json")).parent
     with FolderLock(folder, ""), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "_PATIENCE", 0.1)
+        patch.setattr(engines, "_PATIENCE", 0.1)  # seconds, of many
         with pytest.raises(LockedError, match="wait for it"):
             run(data, "add", str(notes / "note.md"))
         with pytest.raises(LockedError, match="wait for it"):
