@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.test_graphs import open_catalog, run_stages
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.trec import TREC, Run, read_qrels, read_run
+from tests.cli.test_graph_archives import open_catalog, run_stages
 from tests.pipelines.arqmath_world import PROJECT
 from tests.pipelines.beir_world import QUERIES, write_benchmark
 
