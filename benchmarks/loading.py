@@ -21,7 +21,8 @@ import torch
 from torch_geometric.data import Batch
 
 from benchmarks.random_graphs import RandomGraphs, write_random_shards
-from mathamr_kedro.graph import GraphShards, to_pyg
+from mathamr_kedro.graph import GraphShards
+from mathamr_kedro.integrations import to_pyg
 
 
 def write_blobs(path: Path, shards: GraphShards, count: int) -> int:

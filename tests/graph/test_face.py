@@ -14,7 +14,7 @@ TO_TRAIN = (
     "GraphShards", "DeviceShards", "GraphBatch", "BatchSize", "ShardWriter",
     "GraphArrays", "GraphSchema", "GraphVariant", "PreparedGraphs", "PreparedStore",
     "NodeVocabulary", "RelationVocabulary", "classify_number", "make_schema",
-    "ReleasedEncoder", "join_shards", "to_pyg",
+    "ReleasedEncoder", "join_shards",
 )  # fmt: skip
 
 

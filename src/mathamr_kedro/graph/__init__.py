@@ -12,7 +12,6 @@
                                                    configuration, entries,
                                                    lone_formulas
         GraphShards ──> GraphBatch                 shards/
-        to_pyg ──> torch_geometric.data.Data       pyg_data
     reports                                        statistics, report
 
 Names are loaded when they are first asked for: who wants a :class:`MathGraph` does not
@@ -58,7 +57,6 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
     from mathamr_kedro.graph.preparation import Preparation
     from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
-    from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
     from mathamr_kedro.graph.released import ReleasedEncoder
     from mathamr_kedro.graph.report import (
         describe_prepared,
@@ -142,7 +140,6 @@ __all__ = [
     "draw_math_graph",
     "find_owner",
     "format_math_graph",
-    "from_pyg",
     "join_shards",
     "make_schema",
     "name_entry",
@@ -153,7 +150,6 @@ __all__ = [
     "report_graphs",
     "report_preparation",
     "split_entry",
-    "to_pyg",
     "write_page",
 ]
 

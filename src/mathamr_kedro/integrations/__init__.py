@@ -3,6 +3,7 @@
 ::
 
     MathGraphDataset    graphs as a dataset of PyTorch Geometric     pyg_dataset
+    to_pyg, from_pyg    a graph as its ``Data``, and back            pyg_data
     MathAmrRetriever    a transformer of PyTerrier                   terrier
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
     PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.integrations.export_folder import ExportFolder
     from mathamr_kedro.integrations.ir_collection import open_dataset
     from mathamr_kedro.integrations.portable_encoder import PortableEncoder
+    from mathamr_kedro.integrations.pyg_data import from_pyg, to_pyg
     from mathamr_kedro.integrations.pyg_dataset import MathGraphDataset
     from mathamr_kedro.integrations.terrier import MathAmrRetriever
 
@@ -33,7 +35,9 @@ __all__ = [
     "MathAmrRetriever",
     "MathGraphDataset",
     "PortableEncoder",
+    "from_pyg",
     "open_dataset",
+    "to_pyg",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

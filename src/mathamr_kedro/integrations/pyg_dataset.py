@@ -8,12 +8,8 @@ from pathlib import Path
 from torch_geometric.data import Data, Dataset
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.graph import (
-    KIND_NAMES,
-    PreparedGraphs,
-    PreparedStore,
-    to_pyg,
-)
+from mathamr_kedro.graph import KIND_NAMES, PreparedGraphs, PreparedStore
+from mathamr_kedro.integrations.pyg_data import to_pyg
 
 _PREPARED = "05_model_input/prepared_graphs"
 

@@ -25,10 +25,10 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, Representative
-from mathamr_kedro.graph.pyg_data import to_pyg
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.reader import GraphShards
 from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
+from mathamr_kedro.integrations import to_pyg
 
 SMALL = GraphShape(median_nodes=20)
 

@@ -8,13 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.graph import (
-    PreprocessingConfig,
-    RecordArrays,
-    StoredTrees,
-    from_pyg,
-    to_pyg,
-)
+from mathamr_kedro.graph import PreprocessingConfig, RecordArrays, StoredTrees
+from mathamr_kedro.integrations import from_pyg, to_pyg
 from tests.pipelines.graph_world import (
     FIRST,
     TOPIC,

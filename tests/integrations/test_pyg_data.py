@@ -7,7 +7,7 @@ import torch
 
 from benchmarks.random_graphs import RandomGraphs
 from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema, Representative
-from mathamr_kedro.graph.pyg_data import from_pyg, to_pyg
+from mathamr_kedro.integrations import from_pyg, to_pyg
 
 SCHEMA = GraphSchema(
     num_node_types=50, num_forward=7, mask_type=1, virtual_relations=(3, 4, 5)

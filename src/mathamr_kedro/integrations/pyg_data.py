@@ -7,11 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch_geometric.data import Data
 
-from mathamr_kedro.graph.arrays import (
-    GraphArrays,
-    GraphSchema,
-    Ids,
-)
+from mathamr_kedro.graph import GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import Ids
 
 
 def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
