@@ -27,7 +27,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-import mathamr_kedro
 from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder
@@ -90,7 +89,7 @@ def checksum_code() -> str:
 
     Commands, pages and the tables of experiments change no score.
     """
-    package = Path(mathamr_kedro.__file__).parent
+    package = Path(__file__).parents[1]
     cache = ChecksumCache()
     files = [
         file
