@@ -157,22 +157,20 @@ def test_every_node_says_what_it_does(registered):
 
 
 def test_reports_figures_and_metrics_are_shown(registered):
-    """Pages with their figures, figures to zoom into, metrics as a table."""
-    home = "mathamr_kedro.datasets.reports"
+    """By datasets of Kedro's own."""
     kinds = {name: entry["type"] for _, name, entry in read_entries()}
     pages = {n for _, n, e in read_entries() if str(e.get("filepath")).endswith(".md")}
-    assert {kinds[name] for name in pages} == {f"{home}.ReportDataset"}
+    assert {kinds[name] for name in pages} == {"kedro_datasets.text.TextDataset"}
     assert len(pages) >= 7
-    figures = "mathamr_kedro.datasets.report_figures.FigureDataset"
-    plots = {"kedro_datasets.matplotlib.MatplotlibDataset", figures}
-    assert {t for n, t in kinds.items() if n.endswith("_figure")} <= plots
-    assert kinds["metrics"] == f"{home}.MetricsDataset"
+    figures = {kind for name, kind in kinds.items() if name.endswith("_figure")}
+    assert figures == {"kedro_datasets.matplotlib.MatplotlibDataset"}
+    assert kinds["metrics"] == "kedro_datasets.json.JSONDataset"
 
 
 def test_what_one_looks_at_has_a_preview(viz):
     """Folders of arrays, and what is only handed on, have none."""
     unseen = {
-        "MemoryDataset", "PartitionedDataset", "CollectionDataset",
+        "MemoryDataset", "PartitionedDataset", "CollectionDataset", "TextDataset",
         "GraphBlocksDataset", "IndexesDataset",
         "SystemsDataset", "VisualIndexDataset",
     }  # fmt: skip
@@ -188,7 +186,7 @@ def test_pictures_of_reports_are_made(registered):
     stems = {
         Path(entry["filepath"]).stem
         for _, _, entry in read_entries()
-        if entry["type"].endswith(("FigureDataset", "MatplotlibDataset"))
+        if entry["type"].endswith("MatplotlibDataset")
     }
     sources = (PROJECT / "src").rglob("*.py")
     found = (re.findall(r"!\[[^]]+\]\((\w+)\.png\)", f.read_text()) for f in sources)

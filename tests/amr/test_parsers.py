@@ -48,7 +48,7 @@ def test_the_package_is_light_to_import():
         text=True,
         check=True,
     )
-    assert not {"spacy", "torch", "penman", "plotly"} & set(run.stdout.split())
+    assert not {"spacy", "torch", "penman", "matplotlib"} & set(run.stdout.split())
 
 
 def test_auto_is_the_parser_of_the_thesis_if_it_is_installed(tmp_path):

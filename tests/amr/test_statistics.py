@@ -56,7 +56,7 @@ def test_report_stands_beside_the_thesis():
     assert "| Question graphs | 1 | 1,009,372 |" in report
     assert "| nodes, all | 2.5 |" in report
     assert "| Chunks lost in posts with a graph | 3 |" in report
-    assert figure.data[0].y[0] == 2
+    assert figure.axes[0].patches[0].get_height() == 2
 
 
 def test_nothing_parsed_is_described_too():

@@ -44,9 +44,9 @@ def test_an_unknown_name_is_refused(package) -> None:
 
 def test_graphs_need_no_torch() -> None:
     names = ("MathGraph", "GraphRecord", "read_math_graph", "ShardWriter", "GraphBlock")
-    load_without(names, "torch", "torch_geometric", "plotly", "nltk")
+    load_without(names, "torch", "torch_geometric", "matplotlib", "nltk")
 
 
 def test_training_needs_torch_and_numpy_alone() -> None:
-    absent = "kedro pandas pyarrow penman spacy scipy rich click lxml plotly nltk"
+    absent = "kedro pandas pyarrow penman spacy scipy rich click lxml matplotlib nltk"
     load_without(TO_TRAIN, *absent.split())

@@ -218,7 +218,7 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     assert "| Coverage of the graphs counted | 100.00% |" in report
     assert "| Coverage of all posts | 100.00% |" in report
     assert "| Pairs without a graph | 2 |" in report
-    assert figure.data[0].y[-1] == 1
+    assert figure.axes[0].lines[0].get_ydata()[-1] == 1
     read = statistics["configuration"] | {"text_model": "mpnet"}
     report, _ = report_preparation(statistics | {"configuration": read})
     assert "| text_model | mpnet |" in report

@@ -72,8 +72,9 @@ def test_the_report_names_the_failures(tmp_path: Path) -> None:
     assert "| … empty text | 1 |" in report
     assert "| … questions | 5.0 nodes, 1.0 formulas |" in report
     assert "| formula_without_tree | 3 |" in report
-    assert [bar.name for bar in figure.data] == ["answer", "question"]
-    assert figure.data[0].x == ("4–7",)
+    _, names = figure.axes[0].get_legend_handles_labels()
+    assert names == ["answer", "question"]
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["4–7"]
     assert "(math_graph_figure.png)" in report
 
 
@@ -89,4 +90,4 @@ def test_an_empty_collection_has_statistics_too() -> None:
         }
     )
     assert "| Posts processed | 0 |" in report
-    assert not figure.data
+    assert not figure.axes[0].patches

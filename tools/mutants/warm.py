@@ -20,7 +20,7 @@ from typing import Self
 
 _LIBRARIES = (
     "torch", "torch_geometric.nn", "scipy.stats", "pandas", "pyarrow", "numba", "spacy",
-    "plotly.express", "kedro.framework.session", "kedro.framework.cli", "sympy",
+    "matplotlib.pyplot", "kedro.framework.session", "kedro.framework.cli", "sympy",
     "qdrant_client", "fastapi.testclient", "ir_measures", "hypothesis", "pytest",
 )  # fmt: skip
 _PAUSE = 0.02  # seconds

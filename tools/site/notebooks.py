@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import logging
 import re
 from collections.abc import Iterator, Mapping
@@ -16,20 +15,16 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-import numpy as np
-import plotly.graph_objects as go
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.figures import write_png
 from mathamr_kedro.project import LastRun
 
 logger = logging.getLogger(__name__)
 
 PROJECT = Path(__file__).resolve().parents[2]
 RUN = PROJECT / "build/notebooks"
-_PLOTLY = "application/vnd.plotly.v1+json"
 _NOTE = "*Outputs are shown where the site was built after `make demo`.*\n"
 
 
@@ -54,11 +49,7 @@ def _write_output(output: Mapping[str, Any]) -> Iterator[str]:
             yield f"```text\n{output['text'].rstrip()}\n```"
         return
     data = output.get("data", {})
-    if _PLOTLY in data:
-        shown = _unpack(json.loads(json.dumps(data[_PLOTLY])))
-        figure = go.Figure(shown, skip_invalid=True)
-        yield _embed(write_png(figure))
-    elif "image/png" in data:
+    if "image/png" in data:
         yield _embed(base64.b64decode(data["image/png"]))
     elif "image/svg+xml" in data:
         yield f'<div class="output">{_join_lines(data["image/svg+xml"])}</div>'
@@ -70,17 +61,6 @@ def _write_output(output: Mapping[str, Any]) -> Iterator[str]:
         yield f'<div class="output">{_join_lines(data["text/html"])}</div>'
     elif "text/plain" in data:
         yield f"```text\n{data['text/plain']}\n```"
-
-
-def _unpack(value: Any) -> Any:
-    """Return the values of a figure with its arrays, which Plotly packs, as lists."""
-    if isinstance(value, dict) and {"dtype", "bdata"} <= value.keys():
-        packed = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
-        shape = [int(size) for size in str(value.get("shape", "-1")).split(",")]
-        return packed.reshape(shape).tolist()
-    if isinstance(value, dict):
-        return {key: _unpack(found) for key, found in value.items()}
-    return [_unpack(found) for found in value] if isinstance(value, list) else value
 
 
 def _embed(picture: bytes) -> str:

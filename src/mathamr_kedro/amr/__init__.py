@@ -26,8 +26,8 @@ A text to its graph::
     (parsed,) = parse_documents(["Prove that FORMULA_0 is even."], parser)
     print(format_graph(parsed.graph))
 
-Importing this package imports neither spaCy nor penman nor plotly: they are loaded by
-what needs them.
+Importing this package imports neither spaCy nor penman nor matplotlib: they are loaded
+by what needs them.
 """
 
 from mathamr_kedro.amr.builtin_adapter import BuiltinConfig

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.amr.parsers import describe_parser
 from mathamr_kedro.base.formatting import format_table
-from mathamr_kedro.figures import style_figure
+from mathamr_kedro.figures import draw_bars, make_figure
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    from matplotlib.figure import Figure
 
 _THESIS = {
     "Posts processed": "2,482,294",
@@ -32,7 +32,7 @@ _REASONS = {
 }
 
 
-def report_parsing(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+def report_parsing(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
     """Return the report, and the figure of the sizes of graphs."""
     return _write_report(statistics), _draw_sizes(statistics)
 
@@ -74,24 +74,13 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _draw_sizes(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_sizes(statistics: Mapping[str, Any]) -> Figure:
     """Return a figure of the number of nodes per graph."""
-    import plotly.graph_objects as go  # noqa: PLC0415
-
     histogram = statistics["posts"]["node_histogram"]
-    bars = go.Bar(
-        x=list(histogram),
-        y=list(histogram.values()),
-        marker_color="#3b6ea8",
-        hovertemplate="%{y} graphs with %{x} nodes<extra></extra>",
-    )
-    layout = {
-        "title": {"text": "Nodes per AMR graph"},
-        "xaxis": {"title": {"text": "nodes in the graph"}, "type": "category"},
-        "yaxis": {"title": {"text": "graphs"}},
-        "bargap": 0.1,
-    }
-    return style_figure(go.Figure(bars, layout=layout))
+    figure, (axes,) = make_figure("Nodes per AMR graph")
+    draw_bars(axes, list(histogram), {"graphs": list(histogram.values())})
+    axes.set(xlabel="nodes in the graph", ylabel="graphs")
+    return figure
 
 
 def _outcome_rows(posts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:

@@ -17,8 +17,8 @@ tables (Arrow), threads (training pairs), visual_index, returnable, statistics, 
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
-:mod:`mathamr_kedro.trec`. The report draws with Plotly; import it by its module. Names
-are imported when they are first used: a table needs no reader of XML.
+:mod:`mathamr_kedro.trec`. The report draws with matplotlib; import it by its module.
+Names are imported when they are first used: a table needs no reader of XML.
 """
 
 from __future__ import annotations

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
-
-import plotly.graph_objects as go
+from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.base.formatting import format_table
 from mathamr_kedro.corpus.formula_rows import REASONS
-from mathamr_kedro.figures import style_figure
+from mathamr_kedro.figures import draw_bars, make_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _EXAMPLES = 3
 _MAX_CODE = 240
 """Characters of a place and what was wrong there."""
 
 
-def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
     """Return the report, and the figure of formulas per post."""
     return _write_report(statistics), _draw_formulas_per_post(statistics)
 
@@ -141,22 +142,13 @@ def _describe_subset(counts: Mapping[str, int]) -> list[str]:
     ]
 
 
-def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_formulas_per_post(statistics: Mapping[str, Any]) -> Figure:
     """Return a figure of the number of formulas per post."""
     histogram = statistics["formula_histogram"]
-    bars = go.Bar(
-        x=list(histogram),
-        y=list(histogram.values()),
-        marker_color="#3b6ea8",
-        hovertemplate="%{y} posts with %{x} formulas<extra></extra>",
-    )
-    layout = {
-        "title": {"text": f"Formulas per post, {statistics['collection']}"},
-        "xaxis": {"title": {"text": "formulas in the post"}, "type": "category"},
-        "yaxis": {"title": {"text": "posts"}},
-        "bargap": 0.1,
-    }
-    return style_figure(go.Figure(bars, layout=layout))
+    figure, (axes,) = make_figure(f"Formulas per post, {statistics['collection']}")
+    draw_bars(axes, list(histogram), {"posts": list(histogram.values())})
+    axes.set(xlabel="formulas in the post", ylabel="posts")
+    return figure
 
 
 def _table(header: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:

@@ -21,13 +21,10 @@ dataset                    loads                  holds
 ``IndexesDataset``         ``IndexPlaces``        where vector indexes are
 ``RunFolderDataset``       ``RunFolder``          run files of systems
 ``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
-``ReportDataset``          a text                 a Markdown page
-``FigureDataset``          a Plotly figure        a figure, with a picture of it
-``LiveFigureDataset``      ``LiveFigure``         a figure that is drawn while one waits
-``MetricsDataset``         a list of mappings     records, shown as a table
-``FactsDataset``           a mapping              facts of a stage, shown as a table
-``ResultDataset``          a mapping              a result, shown by its tables
 =========================  =====================  ================================
+
+Pages, figures, scores and facts of stages are Kedro's own datasets: text, Matplotlib,
+Parquet and JSON.
 
 Names are imported when they are first used: some need torch, and a catalog that reads
 tables should not wait for it.
@@ -43,7 +40,6 @@ if TYPE_CHECKING:
     from mathamr_kedro.datasets.encoders import EncoderStore
     from mathamr_kedro.datasets.formula_trees import StartOfTrees
     from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
-    from mathamr_kedro.datasets.live_figures import LiveFigure
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
@@ -55,7 +51,6 @@ __all__ = [
     "EncoderStore",
     "GraphBlocks",
     "IndexPlaces",
-    "LiveFigure",
     "PenmanShards",
     "RowFinder",
     "RunEntry",

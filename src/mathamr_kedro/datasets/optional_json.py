@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from mathamr_kedro.datasets.reports import FactsDataset
+from kedro_datasets.json import JSONDataset
 
 
-class OptionalJSONDataset(FactsDataset):
-    """A JSON file; nothing (``{}``) where there is none.
+class OptionalJSONDataset(JSONDataset):
+    """A JSON file; nothing (``{}``) if there is none.
 
     Two entries may name one file, so that a node learns what an earlier run noted
     there before it notes something itself. Example of a catalog entry::

@@ -22,7 +22,8 @@ released_settings   those that a released encoder makes void
 ```
 
 Every run of the project looks here for an experiment in its parameters, so this page
-imports what is light. What needs SciPy, Plotly or torch is imported from its module.
+imports what is light. What needs SciPy, matplotlib or torch is imported from its
+module.
 """
 
 from mathamr_kedro.experiments.cells import (

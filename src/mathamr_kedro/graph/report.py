@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.base.formatting import format_table
-from mathamr_kedro.figures import style_figure
+from mathamr_kedro.figures import add_legend, draw_bars, make_figure
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.shards.layout import GROUPS
 from mathamr_kedro.graph.vocabulary import UNK
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _REASONS = {
     "all_chunks_failed": "All chunks failed to parse",
@@ -26,12 +28,12 @@ _RETURNED = ("answer", "document")
 _COLOURS = {"question": "#3b6ea8", "answer": "#d98032", "document": "#5a9a5a"}
 
 
-def report_graphs(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+def report_graphs(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
     """Return the report on math graphs, and the figure of their sizes."""
     return _write_graph_report(statistics), _draw_graph_sizes(statistics)
 
 
-def report_preparation(statistics: Mapping[str, Any]) -> tuple[str, go.Figure]:
+def report_preparation(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
     """Return the report on prepared graphs, and the figure of the vocabulary."""
     return _write_preparation_report(statistics), _draw_vocabulary(statistics)
 
@@ -133,7 +135,7 @@ def _list_parts(everything: Mapping[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def _draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_graph_sizes(statistics: Mapping[str, Any]) -> Figure:
     """Return a figure of the number of nodes per graph, by post type.
 
     All types have the same bins, those without a graph among them, in order.
@@ -142,22 +144,17 @@ def _draw_graph_sizes(statistics: Mapping[str, Any]) -> go.Figure:
     lows = sorted({int(low) for found in histograms.values() for low in found})
     first, last = (lows[0], lows[-1]) if lows else (1, 0)
     bins = [1 << n for n in range(first.bit_length() - 1, last.bit_length())]
-    bars = [
-        go.Bar(
-            name=kind,
-            x=[f"{low}–{2 * low - 1}" for low in bins],
-            y=[histogram.get(str(low), 0) for low in bins],
-            marker_color=_COLOURS.get(kind, "#888888"),
-        )
-        for kind, histogram in histograms.items()
-    ]
-    layout = {
-        "title": {"text": "Nodes per graph"},
-        "barmode": "stack",
-        "xaxis": {"title": {"text": "nodes"}, "type": "category"},
-        "yaxis": {"title": {"text": "graphs"}},
-    }
-    return style_figure(go.Figure(bars, layout=layout))
+    figure, (axes,) = make_figure("Nodes per graph")
+    draw_bars(
+        axes,
+        [f"{low}–{2 * low - 1}" for low in bins],
+        {kind: [h.get(str(low), 0) for low in bins] for kind, h in histograms.items()},
+        colours=[_COLOURS.get(kind, "#888888") for kind in histograms],
+        is_stacked=True,
+    )
+    axes.set(xlabel="nodes", ylabel="graphs")
+    add_legend(figure)
+    return figure
 
 
 def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
@@ -237,25 +234,16 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
     )
 
 
-def _draw_vocabulary(statistics: Mapping[str, Any]) -> go.Figure:
+def _draw_vocabulary(statistics: Mapping[str, Any]) -> Figure:
     """Return a figure of how many node types cover which share of the nodes."""
     vocabulary = statistics["vocabulary"]
     sizes, shares = zip(*vocabulary["coverage_by_size"], strict=True)
-    curve = go.Scatter(
-        x=sizes,
-        y=shares,
-        mode="lines+markers",
-        marker_color=_COLOURS["question"],
-        hovertemplate="%{x:,} types cover %{y:.2%}<extra></extra>",
-    )
-    layout = {
-        "title": {"text": "Share of nodes covered by the most frequent types"},
-        "xaxis": {"title": {"text": "node types"}, "type": "log"},
-        "yaxis": {"title": {"text": "share of nodes"}, "tickformat": ".0%"},
-    }
-    figure = go.Figure(curve, layout=layout)
-    figure.add_vline(x=vocabulary["types"], line_dash="dot", line_color="#888888")
-    return style_figure(figure)
+    figure, (axes,) = make_figure("Share of nodes covered by the most frequent types")
+    axes.plot(sizes, shares, "o-", markersize=4)
+    axes.axvline(vocabulary["types"], color="#888888", linestyle=":", linewidth=1.2)
+    axes.set(xlabel="node types", ylabel="share of nodes", xscale="log")
+    axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    return figure
 
 
 def _write_table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:

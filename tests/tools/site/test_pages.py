@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import struct
 from pathlib import Path
 
 import click
@@ -118,27 +117,11 @@ def test_notebook_without_a_run_shows_its_code(tmp_path):
     assert "Outputs are shown where" in page and "```python\n" in page
 
 
-def test_packed_figures_of_notebooks_become_pictures(tmp_path):
-    """Plotly packs arrays of numbers; a page shows them all the same."""
-    figure = {
-        "data": [
-            {
-                "type": "bar",
-                "x": ["one", "two", "three"],
-                "y": {"dtype": "f8", "bdata": base64.b64encode(VALUES).decode()},
-            }
-        ],
-        "layout": {},
-    }
+def test_figures_of_notebooks_become_pictures(tmp_path):
     cell = nbformat.v4.new_code_cell("figure")
-    output = nbformat.v4.new_output(
-        "display_data", {"application/vnd.plotly.v1+json": figure}
-    )
-    cell.outputs = [output]
+    picture = base64.b64encode(b"picture").decode()
+    cell.outputs = [nbformat.v4.new_output("display_data", {"image/png": picture})]
     run = tmp_path / "run.ipynb"
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), run)
     page = write_notebook(tmp_path / "absent.ipynb", run)
-    assert page.startswith("```python\nfigure\n```\n\n![figure](data:image/png;base64,")
-
-
-VALUES = struct.pack("<3d", 0.25, 0.5, 1.0)
+    assert f"![figure](data:image/png;base64,{picture})" in page

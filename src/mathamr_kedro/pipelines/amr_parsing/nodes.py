@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import plotly.graph_objects as go
 import pyarrow as pa
+from matplotlib.figure import Figure
 
 from mathamr_kedro.amr import (
     AUTO,
@@ -141,7 +141,7 @@ def describe_parsing(
     topic_failures: ShardedTable,
     parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
-) -> tuple[dict[str, Any], str, go.Figure]:
+) -> tuple[dict[str, Any], str, Figure]:
     """Count graphs and failures; refuse a text that is neither, or both."""
     config = AmrParsingConfig.read(parameters).resolve(parser)
     statistics = {

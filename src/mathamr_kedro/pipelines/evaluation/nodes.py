@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
+from matplotlib.figure import Figure
 
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
@@ -106,7 +106,7 @@ def report_evaluation(
     system_runs: Sequence[Run],
     topics: ShardedTable,
     formula_trees: TreeStore,
-) -> tuple[str, go.Figure]:
+) -> tuple[str, Figure]:
     """Write the report and draw the figure; name the topics that were not searched."""
     asked: list[Topic] = list(topics.records())
     blank = find_blank_queries(asked, trees_of(formula_trees))

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import plotly.graph_objects as go
-
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
 from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
-from mathamr_kedro.figures import style_figure
+from mathamr_kedro.figures import COLOURS, add_legend, draw_bars, make_figure
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Picture
     from pandas import DataFrame
 else:
     DataFrame = object  # Kedro looks the types of nodes up: it need not wait for pandas
@@ -31,9 +30,6 @@ _IN_GROUPS = 4
 """Measures in the tables by kind of topic: the first ones."""
 _DRAWN = 2
 """Measures in the figure: the first ones, nDCG' and MAP' by default."""
-_COLOURS = ("#3b6ea8", "#e0a458")
-_BESIDE = {"x": 1, "xanchor": "left", "yanchor": "middle", "font": {"size": 10}}
-"""Where labels of lines stand: beside the panel, where no bar hides them."""
 _TITLES = {1: "Task 1: answers", 2: "Task 2: formulas"}
 _PLAIN = {1: "Documents", 2: "Formulas"}
 
@@ -118,7 +114,7 @@ class Scoreboard:
         parts += ["## Efficiency\n", *_describe_efficiency(efficiency)]
         return "\n".join(parts)
 
-    def draw(self) -> go.Figure:
+    def draw(self) -> Picture:
         """Return bars for each topic set, with lines at the floor."""
         return _draw_scores(self.list_metrics())
 
@@ -259,42 +255,25 @@ def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
     yield Table(title, labels, columns, tuple(rows), notes).to_markdown()
 
 
-def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> go.Figure:
-    from plotly.subplots import make_subplots  # noqa: PLC0415 -- loads all of Plotly
-
+def _draw_scores(metrics: Sequence[Mapping[str, Any]]) -> Picture:
+    """Return bars of all systems, a panel for each topic set, with their floors."""
     sets = list(dict.fromkeys((m["task"], m["topic_set"]) for m in metrics))
     measures = list(dict.fromkeys(m["measure"] for m in metrics))[:_DRAWN]
-    figure = make_subplots(
-        rows=max(len(sets), 1),
-        cols=1,
-        vertical_spacing=0.5 / max(len(sets), 1),  # room for long names of systems
-        subplot_titles=[f"Task {task}, {name}" for task, name in sets],
-    )
-    for row, key in enumerate(sets, start=1):
-        for measure, colour in zip(measures, _COLOURS, strict=False):
-            place = {"task": key[0], "topic_set": key[1], "measure": measure}
-            found = [m for m in metrics if place.items() <= m.items()]
-            bars = go.Bar(
-                x=[m["system"] for m in found],
-                y=[m["mean"] for m in found],
-                name=measure,
-                marker_color=colour,
-                showlegend=row == 1,
-            )
-            figure.add_trace(bars, row=row, col=1)
-            figure.add_hline(
-                y=found[0]["floor"],
-                line={"color": colour, "dash": "dot"},
-                annotation=_BESIDE | {"text": f"floor {measure}"},
-                annotation_font_color=colour,
-                row=row,
-                col=1,
-            )
-    # Room for labels inside: Kedro-Viz has margins of its own.
-    style_figure(figure).update_yaxes(range=[0, 1]).update_xaxes(domain=[0, 0.9])
-    return figure.update_layout(
-        title="Scores by system",
-        barmode="group",
-        height=420 * max(len(sets), 1),
-        legend={"orientation": "h", "x": 1, "xanchor": "right", "y": 1.05},
-    )
+    figure, panels = make_figure("Scores by system", max(len(sets), 1))
+    for axes, (task, name) in zip(panels, sets, strict=False):
+        shown = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
+        found = {n: [m for m in shown if m["measure"] == n] for n in measures}
+        means = {n: [m["mean"] for m in rows] for n, rows in found.items()}
+        draw_bars(axes, [m["system"] for m in found[measures[0]]], means)
+        for (measure, rows), colour in zip(found.items(), COLOURS, strict=False):
+            floor = rows[0]["floor"]
+            axes.axhline(floor, color=colour, linestyle=":", linewidth=1.2)
+            axes.annotate(
+                f"floor {measure}", (1.0, floor), (4, 0), fontsize=8, va="center",
+                xycoords=("axes fraction", "data"), textcoords="offset points",
+                color=colour, annotation_clip=False,
+            )  # fmt: skip
+        axes.set_title(f"Task {task}, {name}", parse_math=False)
+        axes.set_ylim(0, 1)
+    add_legend(figure)
+    return figure

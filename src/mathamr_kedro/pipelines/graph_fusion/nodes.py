@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import plotly.graph_objects as go
+from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.errors import WorkerError
@@ -82,7 +82,7 @@ def describe_math_graphs(
     ingestion_statistics: Mapping[str, Any],
     amr_parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
-) -> tuple[dict[str, Any], str, go.Figure]:
+) -> tuple[dict[str, Any], str, Figure]:
     """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
     config = GraphFusionConfig.read(parameters)
     tally = GraphTally()

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-import plotly.graph_objects as go
 import pyarrow as pa
+from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.records import FormulaInstance
@@ -106,7 +106,7 @@ def describe_ingestion(
     chosen_posts: ShardedTable,
     visual_index: VisualIndex,
     **tables: ShardedTable,
-) -> tuple[dict[str, Any], str, go.Figure]:
+) -> tuple[dict[str, Any], str, Figure]:
     """Count what was read; refuse counts if read is not written plus dropped."""
     nothing = {"read": 0, "written": 0, "dropped": 0}
     accounts = {name: nothing | table.counts for name, table in tables.items()}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
+from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import WorkerError
@@ -182,7 +182,7 @@ def number_graphs(
 
 def describe_prepared_graphs(
     prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
-) -> tuple[dict[str, Any], str, go.Figure]:
+) -> tuple[dict[str, Any], str, Figure]:
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
     prepared = prepared_graphs.open(PreprocessingConfig.read(parameters)).check()
     statistics = describe_prepared(prepared)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
-import plotly.graph_objects as go
+from matplotlib.figure import Figure
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
@@ -72,7 +72,7 @@ def write_tables(
     )
 
 
-def draw_figures(outcome: Outcome) -> tuple[go.Figure, go.Figure, go.Figure]:
+def draw_figures(outcome: Outcome) -> tuple[Figure, Figure, Figure]:
     """Draw differences by topic, seeds, and effectiveness against throughput."""
     return draw_outcome(outcome)
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import plotly.graph_objects as go
+from matplotlib.figure import Figure
 
-from mathamr_kedro.datasets import EncoderStore, LiveFigure, ShardedTable
+from mathamr_kedro.datasets import EncoderStore, ShardedTable
 from mathamr_kedro.experiments.released_settings import ReleasedSettings
 from mathamr_kedro.graph import (
     PreparedGraphs,
@@ -31,7 +31,7 @@ from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 from mathamr_kedro.pipelines.training.report import report_training
 from mathamr_kedro.pipelines.training.tracking import Tracker
 
-_Outputs: TypeAlias = tuple[dict[str, Any], list[dict[str, Any]], str, go.Figure]
+_Outputs: TypeAlias = tuple[dict[str, Any], list[dict[str, Any]], str, Figure]
 
 
 def make_document_vectors(
@@ -48,7 +48,6 @@ def make_document_vectors(
 def train_encoder(
     prepared_graphs: PreparedStore,
     encoders: EncoderStore,
-    training_live: LiveFigure,
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
     document_vectors: DocumentVectors | None = None,
@@ -78,7 +77,7 @@ def train_encoder(
         file = encoders.complete_file(path, document_vectors.write)
         teachers = replace(config.distillation, document_vectors=file)
         given = replace(config, distillation=teachers)
-    curve = TrainingCurve(training_live)
+    curve = TrainingCurve(folder / "curve.png")
     rows, is_held_out = graphs.all_pairs()
     result = train(
         graphs.posts,

@@ -46,7 +46,6 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                     **_INPUTS,
                     **more,
                     "encoders": "encoders",
-                    "training_live": "training_live",
                 },
                 outputs=[
                     "encoder",

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import plotly.graph_objects as go
+from mathamr_kedro.figures import COLOURS, add_legend, make_figure
 
-from mathamr_kedro.figures import style_figure
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Record = Mapping[str, Any]
 
@@ -29,7 +31,7 @@ _COLUMNS = (
 
 def report_training(
     encoder: Record, history: Sequence[Record], source: Path | None = None
-) -> tuple[str, go.Figure]:
+) -> tuple[str, Figure]:
     """Return the report and the figure of a training, or of a released encoder.
 
     Args:
@@ -99,51 +101,33 @@ def _write_released(encoder: Record, source: Path) -> str:
 
 def draw_history(
     history: Sequence[Record], running: Sequence[tuple[float, float]] = ()
-) -> go.Figure:
+) -> Figure:
     """Return losses and accuracies over the epochs.
 
     Args:
         history: a record per epoch.
         running: epochs so far and the loss of the last steps, within epochs.
     """
+    figure, (losses,) = make_figure("Training")
+    accuracies = losses.twinx()
     epochs = [record["epoch"] for record in history]
-    lines = (
-        ("train_loss", "loss", "#3b6ea8", "y"),
-        ("validation_loss", "validation loss", "#c8553d", "y"),
-        ("accuracy", "accuracy", "#3b6ea8", "y2"),
-        ("validation_accuracy", "validation accuracy", "#c8553d", "y2"),
-    )
-    traces = [
-        go.Scatter(
-            x=epochs,
-            y=[record[key] for record in history],
-            name=name,
-            line={"color": colour, "dash": "solid" if axis == "y" else "dot"},
-            yaxis=axis,
-        )
-        for key, name, colour, axis in lines
-    ]
+    for key, name, colour, axes, line in (
+        ("train_loss", "loss", COLOURS[0], losses, "o-"),
+        ("validation_loss", "validation loss", COLOURS[3], losses, "o-"),
+        ("accuracy", "accuracy", COLOURS[0], accuracies, "o:"),
+        ("validation_accuracy", "validation accuracy", COLOURS[3], accuracies, "o:"),
+    ):
+        values = [math.nan if r[key] is None else r[key] for r in history]
+        axes.plot(epochs, values, line, color=colour, label=name, markersize=4)
     if running:
-        places, losses = zip(*running, strict=True)
-        look = {"color": "#888888", "width": 1}
         name = "loss of the last steps"
-        traces.append(
-            go.Scatter(x=places, y=losses, name=name, mode="lines", line=look)
-        )
-    layout = {
-        "title": {"text": "Training"},
-        "xaxis": {"title": {"text": "epoch"}},
-        "yaxis": {"title": {"text": "loss"}},
-        "yaxis2": {
-            "title": {"text": "in-batch accuracy"},
-            "overlaying": "y",
-            "side": "right",
-            "range": [0, 1],
-        },
-    }
-    figure = style_figure(go.Figure(traces, layout=layout))
-    # Two grids over each other would part nothing.
-    return figure.update_layout(yaxis2={"showgrid": False})
+        losses.plot(*zip(*running, strict=True), color="#888888", lw=1, label=name)
+    losses.set(xlabel="epoch", ylabel="loss")
+    losses.locator_params(axis="x", integer=True)
+    accuracies.set(ylabel="in-batch accuracy", ylim=(0, 1))
+    accuracies.spines["top"].set_visible(False)
+    add_legend(figure)
+    return figure
 
 
 def _cell(value: Any, form: str) -> str:
