@@ -219,12 +219,3 @@ def test_first_answer_of_the_showcase_is_from_the_right_thread(project, monkeypa
     output = CliRunner().invoke(group, arguments).stdout
     found = re.findall(r"^ +\d+\. (\S+)", output, re.M)
     assert set(found[:2]) == {"33703", "33733"}
-
-
-def test_summary_suggests_posts_of_the_last_run(project, monkeypatch):
-    monkeypatch.chdir(project)
-    output = CliRunner().invoke(group, ["show", "summary", "--env", "demo"]).output
-    topic, post = re.findall(r"mathamr show post (\S+) --env demo", output)
-    runs = sorted(project.glob("data/07_model_output/runs/*/*/task1/own/*.trec"))
-    lists = [line.split() for file in runs for line in file.read_text().splitlines()]
-    assert (topic, post, "1") in {(row[0], row[2], row[3]) for row in lists}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import click
@@ -100,10 +101,10 @@ def _check_clock(pipeline: Pipeline, catalog: CatalogProtocol) -> None:
             continue
         newest, ours = dataset.resolve_load_version(), dataset.resolve_save_version()
         if newest is not None and ours is not None and newest >= ours:
-            file = dataset._describe()["filepath"]
+            folder = Path(str(dataset._describe()["filepath"])) / newest
             raise ConfigurationError(
-                f"Expected a time after the newest version {newest!r} of {str(file)!r} "
-                f"(got {ours!r}); set the clock of this machine, or delete that version"
+                f"Expected a time after that of {str(folder)!r} (got {ours!r}); set "
+                "the clock of this machine and run again, or delete that version"
             )
 
 

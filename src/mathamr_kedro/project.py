@@ -1,7 +1,7 @@
 """The project from outside Kedro's own commands: its catalog, in any environment.
 
 A session of Kedro imports every stage, and with them torch. Whoever only looks at what
-was made should not wait for that: :func:`open_catalog` reads ``conf/`` alone.
+was made should not wait for that: :func:`open_catalog` reads only ``conf/``.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def open_catalog(
 
 @cache
 def configure_kedro(root: Path) -> None:
-    """Tell Kedro of the project; a second time it would build all stages anew."""
-    # Loaded here: those who want the catalog alone need not wait for a session.
+    """Tell Kedro of the project; a second time it would rebuild all pipelines."""
+    # Loaded here: those who want only the catalog need not wait for a session.
     from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
 
     bootstrap_project(root)
@@ -80,7 +80,7 @@ def configure_kedro(root: Path) -> None:
 
 def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
     """Return the context of a session; arguments as :func:`open_catalog`."""
-    # Loaded here: those who want the catalog alone need not wait for a session.
+    # Loaded here: those who want only the catalog need not wait for a session.
     from kedro.framework.session import KedroSession  # noqa: PLC0415
 
     root = find_project()

@@ -30,7 +30,7 @@ SETTINGS = ("data_root", "raw_root", "output_root", "split", "training_split", "
 """Paths, splits of benchmarks and the unit of own files: what ``kedro run --params``
 may override beside parameters. The catalog reads them.
 
-``output_root`` is where a run leaves what belongs to it alone (its reports, which
+``output_root`` is where a run leaves what only it needs (its reports, which
 encoder it trained, its scores); stores that runs share stay below ``data_root``.
 """
 

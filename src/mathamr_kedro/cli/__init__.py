@@ -81,7 +81,7 @@ def main() -> None:
     """Run ``mathamr``; show our own errors as one line instead of a traceback."""
     sys.stdout, sys.stderr = _SafeStream(sys.stdout), _SafeStream(sys.stderr)
     given: dict[str, str] = {}
-    # What takes long says so; answers alone go to the standard output.
+    # What takes long says so; only answers go to the standard output.
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Formatter(given))
     logging.basicConfig(handlers=[handler])

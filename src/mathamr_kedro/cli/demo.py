@@ -47,7 +47,7 @@ def command(folder: Path) -> None:
         if done.returncode:
             raise WorkerError(
                 f"`{module} {arguments[0]}` failed with the exit status "
-                f"{done.returncode} in {str(folder)!r}; mend what it says above, and "
+                f"{done.returncode} in {str(folder)!r}; follow what it says above, and "
                 "run the same command again: it resumes"
             )
     click.echo(f"Next: cd {folder} && mathamr serve --env demo")

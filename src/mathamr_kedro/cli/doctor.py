@@ -33,7 +33,7 @@ _STAGES = {
     "evaluation": ("runs", "metrics"),
 }
 """What each stage leaves."""
-_AGAIN = "run `kedro run` with the --env of your run, its stage makes it anew"
+_AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
 
 
 @click.command()
@@ -49,7 +49,7 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     mathamr doctor --env demo             stages, versions, parser, text models
     mathamr doctor --env demo --verify    and every byte below the data root
 
-    Damage is listed with what mends it; the exit code is 1 then.
+    Damage is listed with its remedy; the exit code is 1 then.
     """
     context = open_context(env, data_root)
     root, catalog = find_roots(context)[0], context.catalog

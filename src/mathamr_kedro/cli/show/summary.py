@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from kedro.io import CatalogProtocol, DatasetError
@@ -16,9 +16,6 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.hints import complete_commands
-
-if TYPE_CHECKING:
-    from mathamr_kedro.datasets import RunFolder
 
 _MEASURES = 4
 """How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
@@ -39,46 +36,22 @@ def command(env: str | None, data_root: str | None) -> None:
         raise MissingInputError("No outputs yet; run `kedro run` or `make demo`")
     _show_ingestion(statistics, console)
     metrics = _load(catalog, "metrics")
-    report = Path(catalog["ingestion_report"]._describe()["filepath"])
-    hints = [
-        *((f"mathamr show post {key}", why) for key, why in _list_posts(catalog)),
-        (str(_shorten(report)), "the full report"),
+    reports = ["ingestion_report", *(["evaluation_report"] if metrics else [])]
+    files = [Path(catalog[name]._describe()["filepath"]) for name in reports]
+    console.print("\nWhere to look")
+    for what, why in (
+        *(
+            (str(_shorten(file)), "a report, beside those of other stages")
+            for file in files
+        ),
         ("kedro viz run", "the pipelines in your browser"),
         ("kedro ipython", "catalog.load('posts').to_pandas()"),
-    ]
-    if metrics:
-        page = Path(catalog["evaluation_report"]._describe()["filepath"])
-        hints.insert(-2, (str(_shorten(page)), "scores by type of topic, speed"))
-    console.print("\nWhere to look")
-    for what, why in hints:
+    ):
         shown = escape(complete_commands(f"`{what}`", env, data_root).strip("`"))
         console.print(f"  [bold]{shown:<42}[/bold] {why}", soft_wrap=True)
     for table in _tabulate_metrics(metrics or []):
         console.print()
         console.print(table)
-
-
-def _list_posts(catalog: CatalogProtocol) -> Iterator[tuple[str, str]]:
-    """Yield ids worth a look, and why: a topic with its best answer, or any post."""
-    runs: RunFolder | None = _load(catalog, "runs")
-    found = [e for e in runs.entries if e.task == 1 and e.results] if runs else []
-    if runs is None or not found:
-        post = next(catalog.load("posts").records(), None)
-        yield (post.post_id if post else "POST_ID"), "one post"
-        return
-    best = _find_best_system(_load(catalog, "metrics") or [])
-    entry = next((e for e in found if (e.topic_set, e.system) == best), found[0])
-    topic, hits = next((t, h) for t, h in runs.read(entry).lists.items() if len(h))
-    yield topic, "a topic"
-    yield hits.ids[0], f"the best answer to it by {entry.system}"
-
-
-def _find_best_system(metrics: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """Return topic set and system of the highest mean of the first measure."""
-    answers = [m for m in metrics if m["task"] == 1]
-    first = [m for m in answers if m["measure"] == answers[0]["measure"]]
-    best = max(first, key=lambda m: m["mean"], default=None)
-    return (best["topic_set"], best["system"]) if best else None
 
 
 def _shorten(path: Path) -> Path:
