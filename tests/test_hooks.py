@@ -105,7 +105,7 @@ def test_a_clock_that_is_behind_is_refused(tmp_path):
     hooks = prepare(tmp_path)
     hooks.before_pipeline_run({}, made, open_catalog(2026))
     open_catalog(2026).save("encoder", {"folder": "old"})
-    with pytest.raises(ConfigurationError, match=r"encoder\.json'.* set the clock"):
+    with pytest.raises(ConfigurationError, match=r"encoder\.json.* set the clock"):
         hooks.before_pipeline_run({}, made, open_catalog(2025))
     later = open_catalog(2027)
     hooks.before_pipeline_run({}, made, later)
