@@ -113,7 +113,7 @@ def reference_model(shards: GraphShards) -> tuple[MathAMRPlus, MathAMRPlus, Tens
     for p in (model.encoder.norm_weight, model.encoder.norm_bias, model.encoder.bias):
         torch.nn.init.normal_(p, std=0.5)
     twin = copy.deepcopy(model).double()
-    twin.computed_by(ComputeConfig(backend="reference"))
+    twin.set_compute(ComputeConfig(backend="reference"))
     truth = twin(shards.assemble(np.arange(6)))
     truth.backward(_gradient(truth))
     return model, twin, truth.detach()
@@ -129,7 +129,7 @@ def check_model(shards: GraphShards, device: str, precision: str, padded: bool) 
     ids = np.arange(6)
     start, twin, truth = reference_model(shards)
     model = copy.deepcopy(start).to(device)
-    model.computed_by(ComputeConfig(precision=precision))
+    model.set_compute(ComputeConfig(precision=precision))
     plain = shards.assemble(ids)
     batch = pad_batch(shards, ids, device) if padded else plain.to(device)
 
@@ -230,7 +230,7 @@ def check_step(shards: GraphShards, device: str, precision: str) -> None:
     """Loss and gradients of a training step against PyG's RGCNConv in float64."""
     known = pyg_step(shards)
     model = copy.deepcopy(known.model).to(device)
-    model.computed_by(ComputeConfig(precision=precision))
+    model.set_compute(ComputeConfig(precision=precision))
     loss = ContrastiveLoss(LossConfig(beta=0.3), precision).to(device)
     batch = known.batch.to(device)
 

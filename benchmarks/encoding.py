@@ -59,7 +59,7 @@ def main() -> None:
         print(f"{'precision':<11}{'graphs':>9}{'seconds':>9}{'graphs/s':>11}")
         for precision in precisions:
             model = MathAMRPlus(ModelConfig(num_bases=args.bases), shards.schema)
-            model.to(args.device).computed_by(ComputeConfig(precision=precision))
+            model.to(args.device).set_compute(ComputeConfig(precision=precision))
             if on_gpu:  # a part warms the kernels up, each size on its own
                 sizes = {args.batch or 4096, args.graphs % (args.batch or 4096)}
                 for size in sizes - {0}:

@@ -86,7 +86,7 @@ def prepare_eager(case: Case, shards: GraphShards, args) -> Callable[[int], None
         model.to(args.device)
     else:
         model.to(args.device)
-        model.computed_by(ComputeConfig(precision=case.precision))
+        model.set_compute(ComputeConfig(precision=case.precision))
     step = make_step(model, case.precision)
     batches = draw_batches(case, shards)
 
@@ -100,7 +100,7 @@ def prepare_eager(case: Case, shards: GraphShards, args) -> Callable[[int], None
 def prepare_captured(case: Case, shards: GraphShards, args) -> Callable[[int], None]:
     """Steps as CUDA graphs, from shards on the GPU."""
     model = build_model(case, shards, args).to(args.device)
-    model.computed_by(ComputeConfig(precision=case.precision))
+    model.set_compute(ComputeConfig(precision=case.precision))
     step = make_step(model, case.precision)
     batches = draw_batches(case, shards)
     buckets = Buckets(shards, batches, case.pairs).choose(batches)
@@ -153,7 +153,7 @@ def list_phases(
     """One step as the five functions of :data:`PHASES`, to be called in this order."""
     device, on_gpu = torch.device(args.device), args.device != "cpu"
     model = build_model(case, shards, args).to(device)
-    model.computed_by(ComputeConfig(precision=case.precision))
+    model.set_compute(ComputeConfig(precision=case.precision))
     step = make_step(model, case.precision)
     batches = draw_batches(case, shards)
     on_device = DeviceShards(shards, device) if on_gpu else None

@@ -204,5 +204,5 @@ def test_processes_without_a_common_folder_cannot_go_on(
     assert run_two(job) == [1, 1]
     for rank in (0, 1):
         said = (tmp_path / f"error_{rank}").read_text()
-        assert "Expected all processes to go on with the same training" in said
+        assert "Expected all processes to resume the same training" in said
         assert f"process {rank} has" in said

@@ -73,7 +73,7 @@ def test_torch_equals_the_reference(batch, decomposition):
     model = make(batch, decomposition=decomposition)
     vectors = model(batch)
     mine = gradients(model, vectors)
-    model = model.double().computed_by(ComputeConfig(backend="reference"))
+    model = model.double().set_compute(ComputeConfig(backend="reference"))
     truth = model(batch)
     assert torch.allclose(vectors.double(), truth, atol=2e-6)
     for name, grad in gradients(model, truth).items():
@@ -88,8 +88,8 @@ def test_matrices_of_present_relations_are_enough(batch, decomposition):
     model.encoder.weights.register_forward_hook(
         lambda module, args, out: composed.append(out.shape[1])
     )
-    mine = model.computed_by(ComputeConfig(backend="torch"))(batch)
-    theirs = model.computed_by(ComputeConfig(backend="reference"))(batch)
+    mine = model.set_compute(ComputeConfig(backend="torch"))(batch)
+    theirs = model.set_compute(ComputeConfig(backend="reference"))(batch)
     assert torch.allclose(mine, theirs, atol=1e-5)
     assert composed[0] < composed[1] == batch.schema.num_relations
 
@@ -146,7 +146,7 @@ def test_same_seed_gives_the_same_start(batch):
         torch.equal(a, b)
         for a, b in zip(one.parameters(), two.parameters(), strict=True)
     )
-    built = MathAMRPlus(one.config, batch.schema).computed_by(ComputeConfig())
+    built = MathAMRPlus(one.config, batch.schema).set_compute(ComputeConfig())
     assert built.backend.name == "torch"
 
 

@@ -23,7 +23,8 @@ class EncoderStore:
     """All trained encoders below one folder.
 
     A training has a folder of its own, named by a hash of what decides its weights:
-    the same parameters on the same graphs find their checkpoint, others start anew.
+    the same parameters on the same graphs find their checkpoint, others
+    start another one.
     """
 
     def __init__(self, base: Path) -> None:
@@ -59,7 +60,7 @@ class EncoderStore:
 
         Args:
             path: the file, in the folder of the training.
-            write: goes on where it was stopped, and checksums the file.
+            write: resumes where it was stopped, and checksums the file.
         """
         if not path.is_file():
             write(path)
@@ -74,7 +75,7 @@ class EncoderStore:
         for folder in folders:
             path = folder / HISTORY
             epochs = json.loads(path.read_text("utf-8")) if path.is_file() else []
-            # As early stopping does: the validation loss, where pairs are held out.
+            # As early stopping does: the validation loss, if pairs are held out.
             held_out = [e["validation_loss"] for e in epochs]
             losses = [e["train_loss"] for e in epochs] if None in held_out else held_out
             best = min(losses, default=None)

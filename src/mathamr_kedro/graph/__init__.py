@@ -10,7 +10,7 @@
                                                    numbering, released
     PreparedGraphs: a folder of all of these       prepared, preparation, pairs,
                                                    configuration, entries,
-                                                   lone_formulas
+                                                   formula_blocks
         GraphShards ──> GraphBatch                 shards/
     reports                                        statistics, report
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
         name_entry,
         split_entry,
     )
+    from mathamr_kedro.graph.formula_blocks import BuildFormulaBlocks
     from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
-    from mathamr_kedro.graph.lone_formulas import BuildLoneBlocks
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
     from mathamr_kedro.graph.pairs import PairSplit
     from mathamr_kedro.graph.penman_graph import (
@@ -103,7 +103,7 @@ __all__ = [
     "AuxiliaryEdges",
     "BatchSize",
     "BuildBlocks",
-    "BuildLoneBlocks",
+    "BuildFormulaBlocks",
     "DeviceShards",
     "FormulaMode",
     "FuseRecords",

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_REMEDY = "run the stage 'preprocessing' again, it makes the folder anew"
+_REMEDY = "run the stage 'preprocessing' again, it rebuilds the folder"
 
 
 class PreparedGraphs:
@@ -223,7 +223,7 @@ class PreparedStore:
 
 
 def _open_whole(folder: Path) -> PreparedGraphs | None:
-    """Open a folder; none where it is missing or damaged."""
+    """Open a folder; none if it is missing or damaged."""
     if not (folder / CONFIGURATION).is_file():
         return None
     try:

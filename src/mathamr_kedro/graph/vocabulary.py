@@ -19,7 +19,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph.arrays import GraphSchema
@@ -74,8 +74,6 @@ class VocabularyConfig:
     """Numbers that occur less often share a token of their kind (tau)."""
     rare_roles_below: int = 0
     """Numbered roles (``snt57``) that occur less often count as a smaller one."""
-    graphs: Literal["training", "all"] = "training"
-    """Graphs to count: those of the training pairs, or all of the collection."""
     source: str | None = None
     """A released encoder, by name or folder, whose vocabularies are taken instead."""
 

@@ -1,4 +1,4 @@
-"""Training without Kedro, on a machine with torch, torch-geometric and numpy alone.
+"""Training without Kedro, on a machine with only torch, torch-geometric and numpy.
 
 ::
 
@@ -104,7 +104,7 @@ def _take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
 
 
 def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:
-    """Compare vocabularies, where the folder to start from has them."""
+    """Compare vocabularies, if the folder to start from has them."""
     if (start / VARIANT).is_file():
         ReleasedEncoder(str(start)).check(prepared)
 

@@ -80,7 +80,7 @@ def refuse_other(
 
 @dataclass
 class TrainingState:
-    """Where a training stands, beside the weights."""
+    """How far a training is; everything but the weights."""
 
     epoch: int = 0
     """Epochs that are done."""

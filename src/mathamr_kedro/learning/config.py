@@ -36,7 +36,7 @@ class TrainingConfig:
     """Epochs without a better validation loss before training ends; 0 never ends it."""
     seed: int = 0
     steps: StepsMode = "auto"
-    """How steps are launched; ``auto`` captures them as CUDA graphs where it can."""
+    """How steps are launched; ``auto`` captures them as CUDA graphs if it can."""
     checkpoint_seconds: float = 300.0
     """Time between two checkpoints inside an epoch; each epoch ends with one."""
     log_seconds: float = 10.0

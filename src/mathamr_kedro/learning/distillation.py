@@ -40,7 +40,7 @@ class DistillationConfig:
     trees: Literal["layout", "operator", "both"] = "layout"
     """Whose patterns formulas learn from; ``both``: in equal parts."""
     temperature: float = 0.1
-    """Of the teacher of formulas: lower ones look at the nearest formulas alone."""
+    """Of the teacher of formulas: lower ones look only at the nearest formulas."""
     document_weight: float = 0.0
     """Of the same loss between document vectors and those of a sentence encoder."""
     score_weight: float = 0.0

@@ -57,7 +57,7 @@ class FormulaSymbols(NamedTuple):
         return cls(np.array(kinds), np.array(layout), np.array(operator))
 
     def turn_to_operators(self) -> FormulaSymbols:
-        """Return them with operator trees where layout trees stand."""
+        """Return them with operator trees in place of layout trees."""
         return self._replace(is_layout=self.is_operator)
 
     @classmethod

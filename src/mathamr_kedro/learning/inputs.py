@@ -98,7 +98,7 @@ class TrainingInputs:
         if model.text is not None:
             model.text.fit(self._sample_texts())
         model = model.to(device)
-        model.computed_by(config.compute)
+        model.set_compute(config.compute)
         loss = ContrastiveLoss(config.loss, config.compute.precision, teachers)
         step = TrainingStep(
             model, loss.to(device), config.optimizer, config.augmentation, processes
@@ -106,7 +106,7 @@ class TrainingInputs:
         if self.start is not None:
             fresh = step.model.state_dict()
             known = load_model(self.start).state_dict()
-            # What reads texts stays fresh where the start has none of it.
+            # What reads texts stays fresh if the start has none of it.
             texts = {n: v for n, v in fresh.items() if n.startswith("text.")}
             step.model.load_state_dict(texts | known)
         return step
@@ -175,7 +175,7 @@ def _seed_everything(seed: int) -> None:
     """Seed Python, numpy and torch, on all devices.
 
     Training itself draws from generators of its own (the order of pairs from seed and
-    epoch, augmentation from seed and step), so that it can go on from any step.
+    epoch, augmentation from seed and step), so that it can resume from any step.
     """
     random.seed(seed)
     np.random.seed(seed % 2**32)

@@ -49,7 +49,7 @@ class LossConfig:
     """What is minimised; the defaults are Table 4.5's."""
 
     objective: Literal["maxsim", "single_vector"] = "maxsim"
-    """``single_vector`` compares document vectors alone (thesis 4.3.2)."""
+    """``single_vector`` compares only document vectors (thesis 4.3.2)."""
     beta: float = 1.0
     """Weight of the MaxSim loss against the document loss (Eq. 4.2)."""
     both_directions: bool = False
@@ -107,8 +107,8 @@ def _find_right_too(queries: RaggedVectors, documents: RaggedVectors) -> Tensor 
     """(n, m) documents of other pairs of the batch that are right for a query too.
 
     A question may have several answers, a lemma may serve many proofs: document j is
-    right for query i where pair j has the same query, or the same document. ``None``
-    where nothing tells which posts these are.
+    right for query i if pair j has the same query, or the same document. ``None``
+    if nothing tells which posts these are.
     """
     if "row" not in queries.columns or "row" not in documents.columns:
         return None

@@ -176,7 +176,7 @@ def _list_patterns(
     on_tree[target[is_layout]] = True
     owner = torch.where(on_tree, owner, -1)
     inside = is_layout & (owner[source] >= 0) & (owner[source] == owner[target])
-    # Trees: one edge comes in. The largest is taken where a graph has several.
+    # Trees: one edge comes in. The largest is taken if a graph has several.
     step = torch.where(inside, source * forward + batch.relation.long(), -1)
     above = torch.full_like(owner, -1)
     above = above.scatter_reduce(0, target, step, "amax")

@@ -7,7 +7,7 @@ loss of the whole batch::
                                                   ├─ gather ───┤
     process 1   posts 16..31 ─ encode ─> z 16..31 ┘            └─> loss of 32 pairs
 
-Backwards each process carries on with the gradient of its own vectors alone, and the
+Backwards each process continues with the gradient of only its own vectors, and the
 gradients of the weights are summed. That is exactly the gradient of the whole batch.
 """
 
@@ -99,7 +99,7 @@ class Processes:
         """Refuse processes that would train something else, or from another step.
 
         Args:
-            training: which one this process goes on with, and from where.
+            training: which one this process resumes, and from which step.
 
         Raises:
             ConfigurationError: another process has another one.
@@ -109,7 +109,7 @@ class Processes:
             dist.all_gather_object(said, training)
         if len(set(said)) > 1:
             raise ConfigurationError(
-                "Expected all processes to go on with the same training (process "
+                "Expected all processes to resume the same training (process "
                 f"{self.rank} has {training}); machines need the same graphs, pairs "
                 "and settings, and a common folder for --out"
             )

@@ -55,7 +55,7 @@ class TrainingResult:
     history: tuple[EpochRecord, ...]
     best_epoch: int
     best_loss: float
-    """Validation loss of the best epoch (training loss where nothing is held out)."""
+    """Validation loss of the best epoch (training loss if nothing is held out)."""
     stopped_early: bool
 
 

@@ -1,4 +1,4 @@
-"""The MathAMR+ encoder: graphs in, vectors out; needs torch and numpy alone.
+"""The MathAMR+ encoder: graphs in, vectors out; needs only torch and numpy.
 
 ::
 
@@ -17,7 +17,7 @@ What is inside, an equation a file::
     maxsim             scores (3.5, 3.7)             losses     InfoNCE (3.6)
 
 Modules named ``triton_*`` hold kernels with the code that launches them. They import
-the package triton, so they are themselves imported only where they can run.
+the package triton, so they are themselves imported only if they can run.
 """
 
 from mathamr_kedro.model.backends import can_use_triton, choose_backend

@@ -69,7 +69,7 @@ class ComputeConfig:
     """Where and how the encoder is computed; changes no result beyond rounding."""
 
     device: str = "auto"
-    """``auto`` takes the GPU where there is one."""
+    """``auto`` takes the GPU if there is one."""
     backend: BackendName = "auto"
     precision: Precision = "fp32"
 
@@ -94,7 +94,7 @@ class ComputeConfig:
             )
 
     def choose_device(self) -> torch.device:
-        """Resolve ``auto`` to the GPU where there is one."""
+        """Resolve ``auto`` to the GPU if there is one."""
         if self.device != "auto":
             return torch.device(self.device)
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

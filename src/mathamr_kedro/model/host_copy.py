@@ -11,7 +11,7 @@ class HostCopy:
 
     ::
 
-        copy = HostCopy(scores)     # the host goes on
+        copy = HostCopy(scores)     # the host continues
         values = copy.wait()        # until here
     """
 

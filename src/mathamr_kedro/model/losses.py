@@ -65,7 +65,7 @@ def multi_positive_info_nce(
         scores: (B, C).
         temperature: divides the scores.
         positive: (B, C) what belongs to each row, :math:`P_i`.
-        counted: (B, C) what stands in its denominator, :math:`C_i`; some losses leave
+        counted: (B, C) what its denominator sums, :math:`C_i`; some losses leave
             out the positives there.
     """
     logits = scores / temperature

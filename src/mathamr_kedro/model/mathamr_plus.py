@@ -48,7 +48,7 @@ class MathAMRPlus(nn.Module):
         self.compute = ComputeConfig()
         self._backend: Backend | None = None
 
-    def computed_by(self, compute: ComputeConfig) -> MathAMRPlus:
+    def set_compute(self, compute: ComputeConfig) -> MathAMRPlus:
         """Choose backend and precision; the device is where the parameters are."""
         self.compute, self._backend = compute, None
         return self

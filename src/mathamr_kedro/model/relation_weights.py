@@ -41,7 +41,7 @@ class RelationWeights(nn.Module):
         """Compose the matrices.
 
         Args:
-            relations: (K,) for these alone, (L, K, d, d); all if ``None``.
+            relations: (K,) for only these, (L, K, d, d); all if ``None``.
         """
         name = {"none": "matrices", "basis": "coefficients", "block": "blocks"}
         mine: Tensor = getattr(self, name[self.decomposition])

@@ -78,7 +78,7 @@ class RowPlan:
     def of_batch(cls, batch: GraphBatch, keep: Tensor | None = None) -> RowPlan:
         """Plan the rows of a batch; one plan serves all layers, both passes.
 
-        Shapes depend on the shapes of the batch alone, and nothing waits for the
+        Shapes depend only on the shapes of the batch, and nothing waits for the
         device, so this can be captured in a CUDA graph.
 
         Args:

@@ -8,7 +8,7 @@ there, and inside the projection head (:mod:`.projection`):
     h_v^{(0)} \mathrel{+}= S\, t_g, \qquad
     z_v = \text{LayerNorm}\left(W_2\,\text{GELU}(\ldots) + b_2 + E\, t_g\right)
 
-so that the graph adds structure to what the text says instead of learning words anew.
+so that the graph adds structure to what the text says instead of learning words again.
 Graphs without a text (single formulas) have :math:`t_g = 0` and lose nothing. Beyond
 the thesis; ``docs/results/pool.md`` has what it changes.
 """

@@ -95,7 +95,7 @@ def _end_layer_kernel(
 ):
     """Pre = x root + bias + Q rows; h_next = h + _gelu(pre); x_next = LN(h_next).
 
-    ``pre`` is written only where a backward pass will ask for it.
+    ``pre`` is written only if a backward pass will ask for it.
     """
     r = tl.program_id(0) * block + tl.arange(0, block)
     inside = r < num_nodes

@@ -38,7 +38,7 @@ VERSION = 1
 CONFIG = "model.json"
 WEIGHTS = "weights.pt"
 SAFE_WEIGHTS = "weights.safetensors"
-"""The same without pickle, for others; read where there is no ``weights.pt``."""
+"""The same without pickle, for others; read if there is no ``weights.pt``."""
 
 
 def save_model(
@@ -88,7 +88,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
     model.load_state_dict(_read_state(_find_weights(folder)))  # halves: to float32
-    return model.computed_by(compute).eval()
+    return model.set_compute(compute).eval()
 
 
 def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:

@@ -88,8 +88,8 @@ def test_equal_formulas_have_equal_labels(prepared) -> None:
 
 def test_a_record_alone_gives_the_arrays_of_the_stage(prepared, catalog) -> None:
     arrays = RecordArrays(prepared, StoredTrees(catalog.load("formula_trees").path))
-    assert arrays(FIRST[0]) == prepared.posts.graph(0)
-    assert arrays(TOPIC) == prepared.topics.graph(0)
+    assert arrays.build(arrays.fuse(FIRST[0])) == prepared.posts.graph(0)
+    assert arrays.build(arrays.fuse(TOPIC)) == prepared.topics.graph(0)
 
 
 def test_reports_are_written(catalog) -> None:

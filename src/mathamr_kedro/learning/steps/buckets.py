@@ -4,7 +4,7 @@ A captured CUDA graph needs fixed shapes, but the graphs of a batch have any siz
 bucket is a fixed size into which a batch fits; half of the batches fit into the first,
 and a few more buckets, each some percent larger, take the rest. The more graphs a batch
 has, the less batches differ, and the closer buckets are: room that is not filled costs
-time. Buckets depend on the data and the batches alone, so a training that goes on takes
+time. Buckets depend only on the data and the batches, so a training that resumes takes
 the same ones.
 """
 

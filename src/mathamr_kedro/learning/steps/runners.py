@@ -50,7 +50,7 @@ class _CapturedRunner:
     def __init__(
         self, step: TrainingStep, source: ShardSource, plan: EpochPlan, compiled: bool
     ) -> None:
-        # Always from the first epoch, so that a training that goes on agrees.
+        # Always from the first epoch, so that a training that resumes agrees.
         self._buckets = Buckets(source.shards, plan.epoch(0), plan.batch_size)
         self._steps = ResidentSteps(
             step,

@@ -69,7 +69,7 @@ def split_pairs(
         batch: queries first.
         vectors: (P, k) of its representatives.
         num_queries: how many graphs are queries.
-        query_room: vectors of all queries together at most, where the batch has
+        query_room: vectors of all queries together at most, if the batch has
             a fixed size; asked from the device otherwise.
     """
     ptr = batch.representative_ptr

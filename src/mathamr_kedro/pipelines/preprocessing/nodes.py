@@ -22,7 +22,7 @@ from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, Vari
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     BuildBlocks,
-    BuildLoneBlocks,
+    BuildFormulaBlocks,
     GraphBlock,
     LabelCounts,
     PairSplit,
@@ -79,13 +79,15 @@ def build_formula_blocks(
     yield VariantShard(variant, start)
     files = returnable_formulas.files() if config.graph.has_formulas else []
     if not {file.stem for file in files} <= start.finished:
-        lacking = _Lacking(returnable_formulas, blocks.formula_ids(variant))
+        without_graph = _FormulasWithoutGraph(
+            returnable_formulas, blocks.formula_ids(variant)
+        )
         partitions = (
             Partition(file.stem, [found])
             for file in files
-            if (found := lacking.take(file)) and file.stem not in start.finished
+            if (found := without_graph.take(file)) and file.stem not in start.finished
         )
-        function = BuildLoneBlocks(formula_trees.path, mode, config.graph)
+        function = BuildFormulaBlocks(formula_trees.path, mode, config.graph)
         total = len({file.stem for file in files} - start.finished)
         yield from _build(function, partitions, config, made_from, {}, total)
     yield VariantShard(variant, EndOfShards(made_from))
@@ -114,13 +116,9 @@ def count_vocabularies(
 ) -> Vocabularies:
     """Count node types and relations of the training graphs: the vocabularies."""
     config = PreprocessingConfig.read(parameters)
-    chosen = None
-    if config.vocabulary.graphs == "training":
-        chosen = split.training_posts
-        if not chosen:
-            if config.vocabulary.source is None:
-                logger.warning("no training pairs: all graphs are counted")
-            chosen = None
+    chosen = split.training_posts or None
+    if chosen is None and config.vocabulary.source is None:
+        logger.warning("no training pairs: all graphs are counted")
     counts = LabelCounts.of_blocks(blocks.blocks(config.variant_key), chosen)
     vocabularies = Vocabularies.build(counts, config.vocabulary, config.graph)
     logger.info(
@@ -189,7 +187,7 @@ def describe_prepared_graphs(
     return statistics, *report_preparation(statistics)
 
 
-class _Lacking:
+class _FormulasWithoutGraph:
     """The formulas of a list that have no graph yet."""
 
     def __init__(self, formulas: ShardedTable, known: Iterable[list[str]]) -> None:
@@ -199,7 +197,7 @@ class _Lacking:
             self._seen[self._ids.find(names)] = True
 
     def take(self, file: Path) -> list[FormulaInstance]:
-        """Return those of one shard, each id once; they are lacking no more."""
+        """Return those of one shard, each id once; they are without_graph no more."""
         names = self._formulas.read_file(file, ["formula_id"])["formula_id"]
         places, rows = np.unique(self._ids.find(names.to_pylist()), return_index=True)
         chosen = np.sort(rows[~self._seen[places]]).tolist()

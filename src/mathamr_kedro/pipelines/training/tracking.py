@@ -17,7 +17,7 @@ _PLAIN = (int, float)
 
 
 class Tracker:
-    """Writes trainings to MLflow, where that is asked for.
+    """Writes trainings to MLflow, if that is asked for.
 
     Raises:
         ConfigurationError: the package is missing; told before a training spends hours.

@@ -31,7 +31,7 @@ from mathamr_kedro.graph.virtual_nodes import GraphVariant
 _AMR = "(m / multi-sentence :snt1 (f / FORMULA_0))"
 
 
-class BuildLoneBlocks:
+class BuildFormulaBlocks:
     """Turns formulas into blocks of graphs, one graph each: what a worker does.
 
     Args:

@@ -6,13 +6,13 @@ from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.graph import (
     FORMULA_TYPE,
-    BuildLoneBlocks,
+    BuildFormulaBlocks,
     GraphVariant,
     find_owner,
     read_math_graph,
     split_entry,
 )
-from mathamr_kedro.graph.lone_formulas import _AMR
+from mathamr_kedro.graph.formula_blocks import _AMR
 
 FORMULAS = [
     FormulaInstance("51", "70", "1", "x^2", "5"),
@@ -26,7 +26,7 @@ def test_a_formula_alone_is_read_as_a_query_for_it_is():
 
 
 def test_every_formula_has_a_graph_that_names_post_comment_and_formula():
-    (block,) = BuildLoneBlocks(None, "mathamr_plus", GraphVariant())([FORMULAS])
+    (block,) = BuildFormulaBlocks(None, "mathamr_plus", GraphVariant())([FORMULAS])
     assert [split_entry(key) for key in block.keys] == [
         ("1", "5", "51"),
         ("1", "", "52"),
@@ -42,6 +42,6 @@ def test_every_formula_has_a_graph_that_names_post_comment_and_formula():
 
 
 def test_no_formulas_make_an_empty_block():
-    (block,) = BuildLoneBlocks(None, "mathamr_plus", GraphVariant())([[]])
+    (block,) = BuildFormulaBlocks(None, "mathamr_plus", GraphVariant())([[]])
     assert block.keys == []
     assert list(block.graphs()) == []
