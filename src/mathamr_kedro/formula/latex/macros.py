@@ -25,7 +25,6 @@ from mathamr_kedro.formula.latex.definitions import (
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
 
 _CONTROL = re.compile(r"\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
-_DEFINES = re.compile(rf"\\(?:{'|'.join(sorted(DEFINITIONS))})(?![a-zA-Z])")
 _PARAMETER = re.compile(r"#([1-9])")
 _ENDS_IN_WORD = re.compile(r"\\[a-zA-Z@]+\Z")
 _LOOK_BACK = 60  # characters; longer names of commands do not exist
@@ -58,8 +57,6 @@ def expand_macros(source: str, problems: dict[str, int]) -> str:
     >>> expand_macros(r"\newcommand{\R}{\mathbb{R}} x \in \R", {})
     ' x \\in \\mathbb{R}'
     """
-    if _DEFINES.search(source) is None:
-        return source
     try:
         expanded, unread = LatexMacros().expand_formula(source)
     except MathAMRError as exc:

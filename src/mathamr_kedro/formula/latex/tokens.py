@@ -14,11 +14,13 @@ from __future__ import annotations
 import html
 import re
 
+from mathamr_kedro.formula.latex.definitions import DEFINITIONS
 from mathamr_kedro.formula.latex.macros import expand_macros
 
 END = ""
 """The token after the last one."""
 
+_DEFINING = frozenset(f"\\{name}" for name in DEFINITIONS)
 _LENGTH_CHARS = frozenset("0123456789.- ")
 _UNITS = frozenset({"pt", "em", "ex", "mu", "cm", "mm", "in", "pc", "bp", "px"})
 _MATH = re.compile(r"\\[A-Za-z]+|\\.|[^ \t\n\r\f\v]", re.DOTALL)
@@ -48,14 +50,17 @@ def split_tokens(latex: str, problems: dict[str, int] | None = None) -> list[str
     ['\\frac', '{', 'a', '}', '2', '']
     """
     source = _clean(latex)
-    if problems is not None:
-        source = expand_macros(source, problems)
-    if _HAS_TEXT.search(source):
-        tokens = _MIXED.findall(_BLANKS.sub(" ", source))
-    else:
-        tokens = _MATH.findall(source)
+    tokens = _split(source)
+    if problems is not None and not _DEFINING.isdisjoint(tokens):
+        tokens = _split(expand_macros(source, problems))
     tokens.append(END)
     return tokens
+
+
+def _split(source: str) -> list[str]:
+    if _HAS_TEXT.search(source):
+        return _MIXED.findall(_BLANKS.sub(" ", source))
+    return _MATH.findall(source)
 
 
 def _clean(latex: str) -> str:
