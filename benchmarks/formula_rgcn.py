@@ -31,9 +31,9 @@ from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
-from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoder
-from mathamr_kedro.systems.formula_rgcn.forest import ForestWriter
-from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
+from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
+from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder
+from mathamr_kedro.systems.formula_rgcn.training import PairTraining
 from mathamr_kedro.vectors import ExactSpace
 
 LABELS = 400
@@ -46,15 +46,13 @@ class PygEncoder(NodeEncoder):
     """The same network, with PyG's layers."""
 
     @classmethod
-    def take_over(cls, encoder: NodeEncoder, config: RgcnConfig) -> PygEncoder:
+    def take_over(cls, encoder: NodeEncoder) -> PygEncoder:
         """Return a copy of a network that computes by PyG."""
-        made = cls(config, encoder.kind, encoder.vocabulary)
+        d = encoder.bias.shape[1]
+        made = cls(d, encoder.vocabulary)
         made.load_state_dict(encoder.state_dict())
-        relations, d = encoder.vocabulary.schema.num_relations, config.hidden_dim
-        made.convs = nn.ModuleList(
-            RGCNConv(d, d, relations) for _ in range(config.num_layers)
-        )
-        weights = encoder.weights()
+        relations, weights = encoder.vocabulary.schema.num_relations, encoder.weights()
+        made.convs = nn.ModuleList(RGCNConv(d, d, relations) for _ in weights)
         with torch.no_grad():
             for number, layer in enumerate(made.convs):
                 layer.weight.copy_(weights[number])
@@ -103,10 +101,11 @@ def prepare(folder: Path) -> None:
     """Write random trees as the training stage writes real ones."""
     random = np.random.default_rng(0)
     for name, kind in (("slg", "slt"), ("opg", "opt")):
-        writer = ForestWriter(folder, name)
+        builder = ForestBuilder()
         for _ in range(TREES):
-            writer.add(draw_tree(random, kind))
-        writer.close(2)
+            builder.add(draw_tree(random, kind))
+        vocabulary = TreeVocabulary.count(builder.labels, builder.edges)
+        builder.finish(vocabulary).save(folder, name)
 
 
 def measure(run: Callable[[], object], device: str, repeats: int) -> float:
@@ -136,47 +135,53 @@ def show(what: str, ours: float, theirs: float) -> None:
 
 def compare_training(
     config: RgcnConfig, prepared: Path, device: str, repeats: int
-) -> Trainer:
+) -> PairTraining:
     """Measure an encoder pass of each network, and the whole step."""
-    sides = []
-    for _ in range(2):
-        made = Trainer(config, prepared, Path(tempfile.mkdtemp()), 0)
-        made._device = torch.device(device)
-        made.encoders.to(device)
-        sides.append(made)
+    sides = [PairTraining(config, prepared, 0) for _ in range(2)]
     ours, theirs = sides
-    for kind in config.kinds:
-        theirs.encoders[kind] = PygEncoder.take_over(theirs.encoders[kind], config)
-    theirs._optimizer = torch.optim.Adam(theirs.encoders.parameters())
-    order, draws = ours._draw(0)
-    rows = order[: config.batch_size]
-    both = [side.compare(rows, draws[:, rows]).loss.item() for side in sides]
+    for kind, encoder in theirs.encoders.items():
+        theirs.encoders[kind] = PygEncoder.take_over(encoder)
+    optimizers = []
+    for side in sides:
+        side.device = torch.device(device)
+        networks = nn.ModuleDict(side.encoders).to(device)
+        optimizers.append(torch.optim.Adam(networks.parameters()))
+    some = ours.draw_batches(0)[0]
+    both = [side.compare(some)[0].item() for side in sides]
     if abs(both[0] - both[1]) > 1e-3 * max(1.0, abs(both[1])):
         raise SystemExit(f"the losses of both sides differ: {both}")
     for kind, forest in ours.forests.items():
-        batch = forest.pair(rows, draws[0, rows]).to(device)
+        batch = forest.pair(some.rows, some.draws[0]).to(device)
 
-        def run(side: Trainer, kind: str = kind, batch: GraphBatch = batch) -> None:
+        def run(
+            side: PairTraining, kind: str = kind, batch: GraphBatch = batch
+        ) -> None:
             side.encoders[kind](batch).square().sum().backward()
 
         times = [measure(lambda s=s: run(s), device, repeats) for s in sides]
         show(
             f"{kind} network, forward and backward ({batch.num_nodes:,} nodes)", *times
         )
+
+    def take_step(side: PairTraining, optimizer: torch.optim.Optimizer) -> None:
+        optimizer.zero_grad(set_to_none=True)
+        side.compare(some)[0].backward()
+        optimizer.step()
+
     times = [
-        measure(lambda s=s: s._take_step(rows, draws[:, rows]), device, repeats)
-        for s in sides
+        measure(lambda pair=pair: take_step(*pair), device, repeats)
+        for pair in zip(sides, optimizers, strict=True)
     ]
-    show(f"training step of {len(rows)} formulas", *times)
-    epoch = times[0] * ours.count / len(rows)
+    show(f"training step of {len(some.rows)} formulas", *times)
+    epoch = times[0] * ours.count / len(some.rows)
     print(f"an epoch of {ours.count:,} formulas: {epoch:.1f} s")
     return theirs
 
 
-def compare_search(theirs: Trainer, device: str, repeats: int) -> None:
+def compare_search(theirs: PairTraining, device: str, repeats: int) -> None:
     """Measure a query over all operator graphs: encoding, and MaxSim."""
     forest, other = theirs.forests["opg"], theirs.encoders["opg"]
-    mine = NodeEncoder(theirs.config, "opg", other.vocabulary).to(device)
+    mine = NodeEncoder(theirs.config.hidden_dim, other.vocabulary).to(device)
     mine.load_state_dict(other.state_dict(), strict=False)
     rows = np.arange(len(forest))
     parts = []

@@ -25,14 +25,14 @@ from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
-from mathamr_kedro.systems.ssemb.training import StructureTraining
+from mathamr_kedro.systems.ssemb.training import Batch, StructureTraining
 
 
 class PygEncoder(StructureEncoder):
     """The same network, its sums over neighbours and nodes by PyG."""
 
-    def __init__(self, model: StructureEncoder, config: StructureConfig) -> None:
-        super().__init__(config, model.embedding.num_embeddings)
+    def __init__(self, model: StructureEncoder, dimension: int) -> None:
+        super().__init__(dimension, model.embedding.num_embeddings)
         self._convs = [GINConv(layer.mlp, train_eps=True) for layer in self.layers]
         self.load_state_dict(model.state_dict())  # PyG draws weights anew
         for conv, layer in zip(self._convs, self.layers, strict=True):
@@ -69,12 +69,18 @@ def measure_side(by_pyg: bool, args: argparse.Namespace) -> tuple[float, float, 
     training = StructureTraining(config, args.prepared, seed=1)
     training.device = device
     if by_pyg:
-        training.model = PygEncoder(training.model, config)
-        training.optimizer = torch.optim.Adam(training.model.parameters(), lr=1e-4)
+        training.model = PygEncoder(training.model, config.dimension)
     training.model = training.model.to(device).train()
+    optimizer = torch.optim.Adam(training.model.parameters(), lr=1e-4)
     chosen = np.arange(min(args.batch, len(training.table)))
     batch = training.table.take(chosen).to(device)
-    step = measure(lambda n: training._step(0, n, chosen), device, args.times)
+
+    def take_step(number: int) -> None:
+        optimizer.zero_grad()
+        training.compute(Batch(chosen, number)).backward()
+        optimizer.step()
+
+    step = measure(take_step, device, args.times)
     network = measure(
         lambda n: training.model(batch).sum().backward(), device, args.times
     )

@@ -10,9 +10,6 @@ import torch
 from mathamr_kedro.base.checksums import replace_checked_file
 from mathamr_kedro.learning.checkpoints import read_checkpoint
 from mathamr_kedro.model.weights import _read_state
-from mathamr_kedro.systems.formula_rgcn.encoder import NodeEncoders
-from mathamr_kedro.systems.ssemb.config import StructureConfig
-from mathamr_kedro.systems.ssemb.network import StructureEncoder
 
 
 class Touch:
@@ -30,10 +27,8 @@ class Touch:
     [
         read_checkpoint,
         _read_state,
-        lambda path: NodeEncoders.read_file(path, "train again"),
-        lambda path: StructureEncoder.load(path, StructureConfig(), 3),
     ],
-    ids=["checkpoint", "mathamr_plus", "formula_rgcn", "ssemb"],
+    ids=["checkpoint", "mathamr_plus"],
 )
 def test_code_in_a_file_of_weights_is_not_run(tmp_path, read):
     path = tmp_path / "weights.pt"

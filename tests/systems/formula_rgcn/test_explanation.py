@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 
-from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches, _relabel
+from mathamr_kedro.formula import FormulaTree, draw_text
+from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
 from tests.systems.formula_rgcn.trees import OPT, SLT, draw_trees
 
 OTHER = FormulaTree.from_string("[O!SUP,0[V!x],1[N!2]]")
@@ -62,13 +64,20 @@ def test_a_picture_shows_all_representations():
 
 
 @given(draw_trees("slt"))
-def test_marks_leave_layout_trees_as_they_are(tree):
-    again = _relabel(tree, [""] * tree.size)
-    assert (again.nodes, again.edges) == (tree.nodes, tree.edges)
+def test_notes_leave_layout_trees_as_they_are(tree):
+    check_drawing("slg", tree)
 
 
 @given(draw_trees("opt"))
-def test_marks_leave_operator_trees_as_they_are(tree):
-    marked = _relabel(tree, [f" ·{i}" for i in range(tree.size)])
-    assert marked.edges == tree.edges
-    assert [label.rpartition(" ·")[0] for label in marked.nodes] == list(tree.nodes)
+def test_notes_leave_operator_trees_as_they_are(tree):
+    check_drawing("opg", tree)
+
+
+def check_drawing(kind, tree):
+    """Without its notes and the length of lines, a query is drawn as its tree."""
+    places = tuple(range(tree.size))
+    text = NodeMatches(kind, tree, tree, places, (1.0,) * tree.size).describe()
+    drawn = text.partition("query:\n")[2].partition("\n\nfound:")[0]
+    without = re.sub(r" ·\d+ 1\.00", "", drawn)
+    mine, theirs = (re.split(r"[\s─│]+", t) for t in (without, draw_text(tree)))
+    assert mine == theirs

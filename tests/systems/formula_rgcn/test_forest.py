@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 from random import Random
 
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.formula.graphs import build_backward_graph, cut_subexpression
 from mathamr_kedro.formula.graphs.backward_graph import BACK
-from mathamr_kedro.systems.formula_rgcn.forest import Forest, ForestWriter
-from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
+from mathamr_kedro.systems.formula_rgcn.forest import (
+    Forest,
+    ForestBuilder,
+    TreeVocabulary,
+)
 from tests.systems.formula_rgcn.trees import OPT, SLT, draw_trees
 
 TREES = st.sampled_from(["slt", "opt"]).flatmap(
@@ -34,16 +38,22 @@ class Chosen(Random):
         return seq[int(self.draw * len(seq))]
 
 
-def make_forest(trees):
-    labels = {label: 9 for tree in trees for label in tree.nodes}
-    edges = {edge: 9 for tree in trees for _, edge, _ in tree.edges}
-    return Forest.of(trees, Vocabulary.count(labels, edges, 1))
+LABELS = Counter({"V!x": 5, "+": 2, "N!2": 2, "V!y": 1, "O!SUP": 9})
+EDGES = Counter({"n": 7, "a": 2, "o": 1})
+
+
+def make_forest(trees, min_count=1):
+    builder = ForestBuilder()
+    for tree in trees:
+        builder.add(tree)
+    vocabulary = TreeVocabulary.count(builder.labels, builder.edges, min_count)
+    return builder.finish(vocabulary)
 
 
 def name_graphs(batch, vocabulary):
     """Labels and named edges of each graph, numbered within it."""
     ptr = batch.node_ptr.tolist()
-    labels = [vocabulary.labels[number] for number in batch.node_type.tolist()]
+    labels = [vocabulary.labels.names[number] for number in batch.node_type.tolist()]
     graphs = []
     listed = torch.stack(batch.list_edges(), 1).tolist()
     count = len(vocabulary.edges) + 3  # relations of virtual nodes follow
@@ -52,7 +62,7 @@ def name_graphs(batch, vocabulary):
         for source, target, relation in listed:
             if a <= source < b:
                 way, number = divmod(relation, count)
-                name = vocabulary.edges[number] + BACK * way
+                name = vocabulary.edges.names[number] + BACK * way
                 edges.add((source - a, name, target - a))
         graphs.append((tuple(labels[a:b]), edges))
     return graphs
@@ -97,30 +107,42 @@ def test_every_internal_node_may_go():
 
 @pytest.mark.parametrize("min_count", [1, 2])
 def test_written_trees_come_back(tmp_path, min_count):
-    trees = [SLT, SLT, make_tree_of_one()]
-    writer = ForestWriter(tmp_path, "slg")
-    for tree in trees:
-        writer.add(tree)
-    vocabulary = writer.close(min_count)
-    again = Forest.open(tmp_path, "slg")
-    assert again.vocabulary == vocabulary
-    assert ("V!z" in vocabulary.labels) == (min_count == 1)
-    memory = Forest.of(trees, vocabulary)
+    forest = make_forest([SLT, SLT, type(SLT).from_string("[V!z]")], min_count)
+    forest.save(tmp_path, "slg")
+    again = Forest.load(tmp_path, "slg")
+    names = again.vocabulary.labels.names
+    assert names == forest.vocabulary.labels.names
     for name in ("label", "edge", "parent", "size", "largest", "ptr"):
-        assert np.array_equal(getattr(again, name), getattr(memory, name)), name
-    rare = vocabulary.labels[again.label[-1]]
-    assert rare == ("V!z" if min_count == 1 else "V!?")
-
-
-def make_tree_of_one():
-    return type(SLT).from_string("[V!z]")
+        assert np.array_equal(getattr(again, name), getattr(forest, name)), name
+    assert names[again.label[-1]] == ("V!z" if min_count == 1 else "V!?")
 
 
 def test_a_forest_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(MissingInputError, match=r"slg\.json"):
-        Forest.open(tmp_path, "slg")
-    ForestWriter(tmp_path, "slg").close(1)
-    assert len(Forest.open(tmp_path, "slg")) == 0
-    (tmp_path / "slg.parent.bin").unlink()
-    with pytest.raises(MissingInputError, match=r"slg\.parent\.bin"):
-        Forest.open(tmp_path, "slg")
+    with pytest.raises(MissingInputError, match=r"slg_labels\.json"):
+        Forest.load(tmp_path, "slg")
+    make_forest([]).save(tmp_path, "slg")
+    assert len(Forest.load(tmp_path, "slg")) == 0
+
+
+def test_what_was_met_often_enough_has_a_number_the_most_frequent_first():
+    found = TreeVocabulary.count(LABELS, EDGES)
+    assert found.labels.names == (
+        "?", "N!?", "O!?", "V!?", "O!SUP", "V!x", "+", "N!2",
+    )  # fmt: skip
+    assert found.edges.names == ("?", "n", "a")
+    assert len(TreeVocabulary.count(LABELS, EDGES, 1).labels) == 9
+    assert TreeVocabulary.count(LABELS, EDGES, 99).edges.names == ("?",)
+
+
+def test_rare_labels_are_unknown_of_their_type_and_others_unknown():
+    found = TreeVocabulary.count(LABELS, EDGES)
+    numbers = [found.labels.find(label) for label in ("V!x", "V!y", "N!7", "-", "T!a")]
+    assert numbers == [5, 3, 1, 0, 0]
+    assert [found.edges.find(edge) for edge in ("n", "a", "o")] == [1, 2, 0]
+    assert found.types == [0, 1, 2, 3, 2, 3, 0, 1]
+
+
+def test_relations_of_virtual_nodes_come_behind_the_edges():
+    schema = TreeVocabulary.count(LABELS, EDGES).schema
+    assert (schema.num_node_types, schema.num_forward, schema.mask_type) == (8, 6, 0)
+    assert schema.virtual_relations == (3, 4, 5)

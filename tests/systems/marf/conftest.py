@@ -26,8 +26,7 @@ PIECES = (
     + [f"##{c}" for c in _CHARACTERS]
 )
 SMALL = {
-    "max_tokens": 48, "layers": 2, "heads": 2, "width": 16, "vocabulary": 60,
-    "max_formula_tokens": 24, "validation_share": 0.2,
+    "max_tokens": 48, "layers": 2, "heads": 2, "width": 16,
     "formula_training": {"epochs": 2, "learning_rate": 3e-3, "batch_size": 8},
     "fusion_training": {"epochs": 2, "learning_rate": 3e-3, "batch_size": 8},
 }  # fmt: skip

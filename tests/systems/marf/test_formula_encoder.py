@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.systems.marf.batches import encode_rows
-from mathamr_kedro.systems.marf.formula_encoder import FormulaEncoder
+from mathamr_kedro.systems.marf.networks import FormulaEncoder, encode_rows
 
 FORMULAS = [np.array(ids, np.int32) for ids in ([3, 1, 4], [1], [], [5, 9, 2, 6, 5])]
 

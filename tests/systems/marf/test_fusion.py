@@ -10,7 +10,7 @@ import torch
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.systems.marf.fusion import GatedFusion
+from mathamr_kedro.systems.marf.networks import GatedFusion
 
 D, W, HEADS = 8, 6, 2
 

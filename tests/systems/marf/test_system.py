@@ -7,7 +7,7 @@ import json
 import re
 import subprocess
 import sys
-from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -24,11 +24,11 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.base.records import Post, TrainingPair
-from mathamr_kedro.systems import Collection, read_system
-from mathamr_kedro.systems.marf.config import PhaseConfig
-from mathamr_kedro.systems.marf.phases import Phase
-from mathamr_kedro.systems.marf.post_shards import PostShards
-from mathamr_kedro.systems.marf.token_index import TokenIndex
+from mathamr_kedro.systems import Collection, Query, read_system
+from mathamr_kedro.systems.marf import training
+from mathamr_kedro.systems.marf.items import read_post
+from mathamr_kedro.systems.marf.posts import TrainingPosts
+from mathamr_kedro.systems.marf.search import MarfModel
 from tests.conftest import PROJECT
 from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic
 from tests.systems.trained import SystemFolder
@@ -59,9 +59,11 @@ def test_what_is_prepared_can_be_counted(trained) -> None:
     counts = trained.counts
     assert counts["pairs"] + counts["validation_pairs"] == 24
     assert counts["posts"] == 48
-    shards = PostShards(trained.folder / "prepared")
-    assert [shards.count_formulas(row) for row in (0, 29)] == [2, 0]
-    assert len(shards.text(0)) > 2
+    posts = TrainingPosts(trained.folder / "prepared")
+    assert posts.formula_counts[[0, 29]].tolist() == [2, 0]
+    assert posts.texts.lengths[0] > 2
+    rows = posts.find_formulas(np.array([0, 1, 29]), np.array([1, 0, 0]))
+    assert rows.tolist() == [1, 2, -1]
 
 
 def test_epochs_of_all_parts_are_reported(trained) -> None:
@@ -73,19 +75,28 @@ def test_epochs_of_all_parts_are_reported(trained) -> None:
     assert all(r["validation_loss"] > 0 for r in history)
 
 
-def test_a_start_that_no_epoch_betters_is_kept(tmp_path, caplog) -> None:
-    torch.manual_seed(0)
-    module = torch.nn.Linear(2, 1)
-    start = module.weight.detach().clone()
+def test_a_start_that_no_epoch_betters_is_kept(
+    tmp_path, text_model, sources, caplog, monkeypatch
+) -> None:
+    compute, calls = training.contrastive_loss, count(1)
 
-    def find_loss(rows: Any, rng: Any) -> Any:  # learns what the held out pairs punish
-        return module.weight.sum() * (1 if module.training else -1) + 9
+    def rise(*arguments: Any) -> Any:
+        """Let what is held out get worse and worse."""
+        loss = compute(*arguments)
+        return loss if torch.is_grad_enabled() else 0 * loss + next(calls)
 
-    rows = np.arange(8).reshape(4, 2)
-    phase = Phase("toy", module, PhaseConfig(epochs=2), 7, rows, rows, find_loss)
-    assert [record["best"] for record in phase.run(tmp_path)] == [False, False]
-    assert torch.equal(module.weight, start)
-    assert "no epoch was better than the start" in caplog.text
+    monkeypatch.setattr(training, "contrastive_loss", rise)
+    settings = {"epochs": 1, "learning_rate": 1e-2, "batch_size": 8}
+    folder = create(tmp_path, text_model, sources, context_training=settings)
+    folder.train()
+    for part in ("context", "formula", "fusion"):
+        assert f"{part}: no epoch was better than the start" in caplog.text
+    before, after = (
+        read_arrays(f / "context" / "model.safetensors")
+        for f in (folder.folder / "prepared", folder.model)
+    )
+    for name, array in before.items():
+        np.testing.assert_array_equal(after[name], array, err_msg=name)
 
 
 def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(
@@ -95,8 +106,7 @@ def test_what_is_released_is_in_half_precision_and_nothing_else_is_left(
     assert {v.dtype for v in weights.values()} == {np.dtype(np.float16)}
     context = read_arrays(trained.model / "context" / "model.safetensors")
     assert {v.dtype for v in context.values()} == {np.dtype(np.float16)}
-    assert not list(trained.model.glob("*.pt"))
-    assert not (trained.model / "vectors").exists()
+    assert not (trained.model / "work").exists()
 
 
 def test_every_part_ranks_posts_and_formulas(trained, sources) -> None:
@@ -141,15 +151,23 @@ def test_candidates_have_the_scores_that_they_have_among_all(
     assert [scores[key] for key in hits.ids] == pytest.approx(hits.scores.tolist())
 
 
-def test_shards_change_no_score(trained, sources, text_model, monkeypatch) -> None:
+def test_a_post_is_scored_by_the_mean_over_its_formulas(trained, sources) -> None:
+    """Algorithm 1, from the vectors of the index and of the query."""
+    model = MarfModel(trained.model, trained.system.config.model)
     topic = make_topic("A.1", "see here", ["a^2+1"])
-    (whole,) = trained.open(sources)[1]["marf"]([topic], 24)
-    monkeypatch.setattr(TokenIndex, "documents_per_shard", 5)
-    values = {"model": {**SMALL, "context": str(text_model)}, "search": {"tasks": [1]}}
-    cut = SystemFolder.create(trained.folder.parents[1], "marf", values, 7, sources)
-    cut.index(sources)
-    (hits,) = cut.open(sources)[1]["marf"]([topic], 24)
-    assert dict(hits) == pytest.approx(dict(whole), abs=1e-5)
+    (hits,) = trained.open(sources)[1]["marf"]([topic], 24)
+    query = (
+        model.encode([read_post(Query.of_topic(topic), 1)])["fused"]
+        .rows.vectors.double()
+        .numpy()
+    )
+    posts = {post.post_id: post for post in sources.posts()}
+    for key, score in hits:
+        rows, counts = model.encode([read_post(posts[key], 6)])["fused"]
+        assert counts == [max(1, len(posts[key].formula_map))]
+        parts = np.split(rows.vectors.double().numpy(), rows.host_ptr[1:-1])
+        means = [(query @ part.T).max(1).mean() for part in parts]
+        assert score == pytest.approx(np.mean(means), abs=2e-3)  # half precision
 
 
 class KilledError(Exception):
@@ -170,19 +188,15 @@ def test_a_killed_training_ends_with_the_same_weights(
     whole = create(tmp_path / "whole", text_model, sources, **changes)
     whole.train()
     folder = create(tmp_path / "killed", text_model, sources, **changes)
-    monkeypatch.setattr(  # a checkpoint after every step
-        "mathamr_kedro.systems.marf.training.Phase",
-        partial(Phase, checkpoint_seconds=0.0),
-    )
-    take_step, steps = Phase._take_step, [0]
+    compute, steps = training.contrastive_loss, [0]
 
-    def die(self: Phase, *arguments: Any) -> float:
+    def die(*arguments: Any) -> Any:
         steps[0] += 1
-        if steps[0] % 4 == 0:
+        if steps[0] % 9 == 0:
             raise KilledError
-        return take_step(self, *arguments)
+        return compute(*arguments)
 
-    monkeypatch.setattr(Phase, "_take_step", die)
+    monkeypatch.setattr(training, "contrastive_loss", die)
     kills = 0
     while True:
         try:
@@ -196,33 +210,9 @@ def test_a_killed_training_ends_with_the_same_weights(
         np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
-def test_frozen_vectors_of_whole_shards_are_not_computed_again(
-    tmp_path, text_model, sources, monkeypatch
-) -> None:
-    monkeypatch.setattr(PostShards, "posts_per_shard", 10)
-    folder = create(tmp_path, text_model, sources)
-    written: list[str] = []
-    module = "mathamr_kedro.systems.marf.frozen_vectors"
-    write = sys.modules[module].write_arrays
-
-    def die(path: Path, arrays: Any) -> int:
-        if len(written) == 2:
-            written.append("killed")
-            raise KilledError
-        written.append(path.name)
-        return write(path, arrays)
-
-    monkeypatch.setattr(f"{module}.write_arrays", die)
-    with pytest.raises(KilledError):
-        folder.train()
-    assert [r["part"] for r in folder.train()].count("fusion") == 2
-    shards = [name for name in written if name != "killed"]
-    assert len(shards) == len(set(shards)) == 5
-
-
 def test_fine_tuning_changes_the_context_encoder(tmp_path, text_model, sources) -> None:
-    training = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 8}
-    folder = create(tmp_path, text_model, sources, context_training=training)
+    settings = {"epochs": 2, "learning_rate": 1e-2, "batch_size": 8}
+    folder = create(tmp_path, text_model, sources, context_training=settings)
     history = folder.train()
     losses = [r["loss"] for r in history if r["part"] == "context"]
     assert losses[1] < losses[0]
@@ -239,10 +229,10 @@ def test_a_damaged_checkpoint_is_named(
     def stop(*arguments: Any) -> None:
         raise KilledError
 
-    monkeypatch.setattr("mathamr_kedro.systems.marf.training.FrozenVectors.write", stop)
+    monkeypatch.setattr(training, "VectorWriter", stop)
     with pytest.raises(KilledError):
         folder.train()
-    checkpoint = folder.model / "formula.pt"
+    checkpoint = folder.model / "work" / "formula.pt"
     checkpoint.write_bytes(checkpoint.read_bytes()[:-9])
     with pytest.raises(DamagedFileError, match=r"formula\.pt.*start again"):
         folder.train()
@@ -266,7 +256,6 @@ def test_a_missing_text_model_says_how_to_get_it(
     ("values", "message"),
     [
         ({"model": {"width": 100}}, "multiple of twice the heads, 16"),
-        ({"model": {"validation_share": 1.0}}, "validation_share in"),
         ({"model": {"layers": 0}}, "layers of at least 1"),
         ({"model": {"fusion_training": {"epochs": 1, "learning_rate": 0.0}}},
          "learning_rate above 0"),
@@ -309,7 +298,7 @@ def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
 SPAN = re.compile(r'<span class="math-container" id="(\d+)">(.*?)</span>', re.S)
 
 
-def read_post(row: ElementTree.Element) -> Post:
+def read_sample_post(row: ElementTree.Element) -> Post:
     """Read a post of the sample: tags go, formulas become mentions."""
     body = f"{row.get('Title', '')} {row.get('Body', '')}"
     latex = [html.unescape(found) for _, found in SPAN.findall(body)]
@@ -323,7 +312,7 @@ def read_sample(threads: int) -> Collection:
     """The first threads of the embedded sample that have an answer."""
     path = PROJECT / "data/01_raw/sample/Posts.V1.3.xml"
     rows = ElementTree.parse(path).getroot()
-    posts = {p.post_id: p for p in map(read_post, rows) if p.formula_map}
+    posts = {p.post_id: p for p in map(read_sample_post, rows) if p.formula_map}
     answers = {p.parent_id: p for p in posts.values() if p.parent_id in posts}
     pairs = [TrainingPair(q, a.post_id) for q, a in answers.items()][:threads]
     kept = [posts[key] for pair in pairs for key in pair]
@@ -331,13 +320,15 @@ def read_sample(threads: int) -> Collection:
 
 
 def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(
-    tmp_path, text_model
+    tmp_path, text_model, monkeypatch
 ) -> None:
     sample = read_sample(48)
+    # so few pairs choose no epoch: the last one counts
+    monkeypatch.setattr("mathamr_kedro.systems.marf.posts._VALIDATION_SHARE", 0.0)
     # the tokens of a model of random weights are much alike: it takes large steps
-    fusion = {**PHASE, "epochs": 20, "learning_rate": 3e-2, "temperature": 0.1}
+    fusion = {**PHASE, "epochs": 20, "learning_rate": 3e-2}
     values = {
-        "model": {**SMALL, "context": str(text_model), "validation_share": 0.0,
+        "model": {**SMALL, "context": str(text_model),
                   "formula_training": PHASE, "fusion_training": fusion},
         "search": {"tasks": [1]},
     }  # fmt: skip

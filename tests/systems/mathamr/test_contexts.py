@@ -16,7 +16,7 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.systems import Collection
+from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr import Representation
 from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
@@ -27,9 +27,8 @@ TEXT = "Note this. Find FORMULA_0 for FORMULA_1. Then FORMULA_2 holds."
 POST = make_post("7", TEXT, "x^2", "n", "y")
 
 
-def write(representation, post=POST, context="sentence"):
-    config = ModelConfig(representation=representation, context=context)
-    contexts = Contexts(config, SOURCES)
+def write(representation, post=POST):
+    contexts = Contexts(representation, SOURCES)
     if representation.startswith("amr"):
         return contexts.read_graph(draw_graph(post))
     return contexts.read_text(post)
@@ -58,42 +57,36 @@ def test_meanings_carry_the_trees_or_the_latex():
 
 
 def test_a_formula_alone_is_its_tree():
-    contexts = Contexts(ModelConfig(representation="opt"), SOURCES)
+    contexts = Contexts("opt", SOURCES)
     assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "SUP x 2"
     assert list(contexts.of_posts()) == []
     topic = make_topic("B.1", "Find FORMULA_0.", "x^2")
-    assert contexts.write_query(topic) == "SUP x 2"
+    assert contexts.write_query(Query.of_topic(topic)) == "SUP x 2"
 
 
 def test_a_query_stands_in_its_sentence_or_alone():
     topic = make_topic("B.1", "Note this. Find FORMULA_0.", "x^2")
     sources = replace(SOURCES, topic_graphs=lambda: [draw_graph(topic)])
-    contexts = Contexts(ModelConfig(), sources)
-    assert contexts.write_query(topic) == "find-01 you SUP x 2 imperative"
+    contexts = Contexts("amr_opt", sources)
+    assert (
+        contexts.write_query(Query.of_topic(topic)) == "find-01 you SUP x 2 imperative"
+    )
     typed = topic._replace(topic_id="query")
-    assert contexts.write_query(typed) == "SUP x 2"
-    texts = Contexts(ModelConfig(representation="text_latex"), sources)
-    assert texts.write_query(typed) == "Find $x^2$."
+    assert contexts.write_query(Query.of_topic(typed)) == "SUP x 2"
+    texts = Contexts("text_latex", sources)
+    assert texts.write_query(Query.of_topic(typed)) == "Find $x^2$."
 
 
 def test_a_formula_without_tree_is_its_latex():
-    contexts = Contexts(ModelConfig(representation="text_opt"), Collection())
+    contexts = Contexts("text_opt", Collection())
     assert contexts.read_text(POST)["70"] == "Find $x^2$ for $n$."
     assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "x^2"
 
 
-@pytest.mark.parametrize("representation", ["amr_opt", "text_latex"])
-def test_the_whole_post_can_be_the_context(representation):
-    texts = write(representation, context="post")
-    assert len({*texts.values()}) == 1
-    assert texts.keys() == {"70", "71", "72"}
-    assert "note" in texts["70"].lower() and "hold" in texts["70"]
-
-
 def test_a_graph_that_is_none_leaves_formulas_alone(caplog):
     record = GraphRecord("9", "(broken", "answer", POST.formula_map)
-    assert Contexts(ModelConfig(), SOURCES).read_graph(record) == {}
-    assert "formulas of 9 stand alone" in caplog.text
+    assert Contexts("amr_opt", SOURCES).read_graph(record) == {}
+    assert "formulas of 9 have no context" in caplog.text
 
 
 WORDS = st.lists(

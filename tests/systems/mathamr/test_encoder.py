@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.systems.mathamr.encoder import TextEncoder
+from mathamr_kedro.systems.mathamr.encoder import TextEncoder, copy_model
 from mathamr_kedro.text import SentenceEncoder
 from tests.systems.mathamr.world import make_text_model
 
@@ -23,11 +23,11 @@ def folder(tmp_path_factory):
 
 def encode_slowly(encoder: TextEncoder, text: str) -> list[float]:
     """The mean of the states of all tokens, of length 1, one text at a time."""
-    tokens = encoder._tokenizer(
+    tokens = encoder.tokenizer(
         text, truncation=True, max_length=16, return_tensors="pt"
     )
     with torch.no_grad():
-        states = encoder._model(**tokens).last_hidden_state[0].tolist()
+        states = encoder.model(**tokens).last_hidden_state[0].tolist()
     mean = [sum(column) / len(states) for column in zip(*states, strict=True)]
     length = sum(x * x for x in mean) ** 0.5
     return [x / length for x in mean]
@@ -62,7 +62,7 @@ def test_dropout_is_off_while_texts_are_encoded(folder):
 
 def test_a_copy_is_all_that_another_machine_needs(folder, tmp_path):
     (folder / "pytorch_model.bin").write_bytes(b"the same once more")
-    TextEncoder.copy(folder, tmp_path / "copy")
+    copy_model(folder, tmp_path / "copy")
     assert not (tmp_path / "copy" / "pytorch_model.bin").exists()
     found = TextEncoder(tmp_path / "copy", 16).encode(TEXTS)
     assert np.array_equal(found, TextEncoder(folder, 16).encode(TEXTS))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaInstance
-from mathamr_kedro.systems import Collection
+from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr.config import SearchConfig
-from mathamr_kedro.systems.mathamr.first_stages import open_first_stages
+from mathamr_kedro.systems.mathamr.search import open_first_stages
 
 FORMULAS = [
     FormulaInstance("12", "v1", "p12", "x"),
@@ -18,7 +16,7 @@ FORMULAS = [
     FormulaInstance("4", "v2", "p4", "y"),
     FormulaInstance("5", "v3", "p5", "z"),
 ]
-TOPICS = [SimpleNamespace(topic_id="B.1"), SimpleNamespace(topic_id="B.2")]
+TOPICS = [Query("B.1"), Query("B.2")]
 
 
 def open_run(tmp_path, text):

@@ -10,7 +10,7 @@ from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
-from mathamr_kedro.graph.fusion import fuse_record
+from mathamr_kedro.graph.fusion import fuse_graph, write_fused
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 
 FORMULAS = ("x^n+y^n", "\\frac{a}{b}", "2x-3", "\\sum_{i=1}^ni", "f(x,y,z)")
@@ -22,7 +22,8 @@ def fuse(amr: str, *latex: str, mode: str = "mathamr_plus"):
         for n, formula in enumerate(latex)
     )
     record = GraphRecord("1", amr, "answer", mentions)
-    return read_math_graph(fuse_record(record, StoredTrees(None), mode).record.graph)
+    fused = fuse_graph(record, StoredTrees(None), mode)
+    return read_math_graph(write_fused(record, fused).graph)
 
 
 def opt(latex: str) -> str:

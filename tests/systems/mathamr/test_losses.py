@@ -53,7 +53,7 @@ def negatives_slowly(queries, candidates, query_ids, candidate_ids, scale):
 def test_contrastive_loss_is_its_equation(scores, seed):
     queries, candidates = draw(len(scores), seed)
     tensors = (torch.tensor(v, dtype=torch.double) for v in (queries, candidates))
-    found = contrastive_loss(*tensors, torch.tensor(scores), margin=0.5)
+    found = contrastive_loss(*tensors, torch.tensor(scores))
     expected = contrastive_slowly(queries, candidates, scores, 0.5)
     assert found.item() == pytest.approx(expected)
 
@@ -70,7 +70,6 @@ def test_multiple_negatives_loss_is_its_equation(ids, seed):
         torch.tensor(candidates, dtype=torch.double),
         torch.tensor(query_ids),
         torch.tensor(candidate_ids),
-        scale=20.0,
     )
     expected = negatives_slowly(queries, candidates, query_ids, candidate_ids, 20.0)
     assert found.item() == pytest.approx(expected, abs=1e-9)
@@ -80,8 +79,8 @@ def test_losses_pull_as_scores_say():
     query = torch.tensor([[1.0, 0.0]])
     near, far = torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])
     one, none = torch.ones(1), torch.zeros(1)
-    assert contrastive_loss(query, near, one, 0.5) == 0
-    assert contrastive_loss(query, far, none, 0.5) == 0  # beyond the margin
-    assert contrastive_loss(query, far, one, 0.5) > 0
-    assert contrastive_loss(query, near, none, 0.5) > 0
-    assert contrastive_loss(query, near, one / 2, 0.5) > 0
+    assert contrastive_loss(query, near, one) == 0
+    assert contrastive_loss(query, far, none) == 0  # beyond the margin
+    assert contrastive_loss(query, far, one) > 0
+    assert contrastive_loss(query, near, none) > 0
+    assert contrastive_loss(query, near, one / 2) > 0

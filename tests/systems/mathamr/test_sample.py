@@ -12,7 +12,6 @@ from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.systems import Collection
-from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.judged import list_triples
 from mathamr_kedro.trec import Run
 from tests.systems.mathamr.world import make_text_model
@@ -28,7 +27,7 @@ def sources(demo: Path) -> Collection:
 
 
 def test_a_model_from_nothing_beats_chance(sources, tmp_path):
-    triples = list_triples(ModelConfig(), sources)
+    triples = list_triples("amr_opt", sources)
     assert len(triples) == 355
     assert {t.grade for t in triples} == {0, 1, 2, 3}
     words = Counter(w for t in triples for w in f"{t.query} {t.candidate}".split())

@@ -14,15 +14,15 @@ from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.folds import ALL, deal_topics
-from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.judged import list_triples
 from mathamr_kedro.systems.mathamr.triples import (
     Triple,
-    TripleFile,
     choose_triples,
     correlate_ranks,
     cut_batches,
+    read_triples,
     split_triples,
+    write_triples,
 )
 from tests.systems.mathamr.world import find_trees, make_topic
 
@@ -86,12 +86,12 @@ def test_correlation_is_that_of_scipy(pairs):
 
 def test_triples_come_back_from_their_file(tmp_path):
     triples = [Triple("B.1", "q \n 𝑥", "c\u2028", 3), Triple("B.2", "q", "c", 0)]
-    file = TripleFile(tmp_path / "triples.jsonl")
-    assert file.write(triples) == {"grade_0": 1, "grade_3": 1}
-    assert list(file) == triples
-    file.path.write_text('{"topic_id": 1}\n')
+    path = tmp_path / "triples.jsonl"
+    assert write_triples(path, triples) == {"grade_0": 1, "grade_3": 1}
+    assert read_triples(path) == triples
+    path.write_text('{"topic_id": 1}\n')
     with pytest.raises(MalformedInputError, match="line 1 of"):
-        list(file)
+        read_triples(path)
 
 
 def test_judged_instances_stand_for_themselves_and_the_first_for_what_looks_alike():
@@ -114,7 +114,7 @@ def test_judged_instances_stand_for_themselves_and_the_first_for_what_looks_alik
         topics=lambda: [make_topic("B.1", "Find FORMULA_0.", "a+b")],
         judgments=lambda: judgments,
     )
-    found = list_triples(ModelConfig(representation="opt"), sources)
+    found = list_triples("opt", sources)
     assert found == [
         Triple("B.1", "plus b a", "x", 2),
         Triple("B.1", "plus b a", "y", 1),

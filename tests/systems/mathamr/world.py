@@ -15,7 +15,7 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.graph import GraphRecord, StoredTrees
-from mathamr_kedro.graph.fusion import fuse_record
+from mathamr_kedro.graph.fusion import fuse_graph, write_fused
 from mathamr_kedro.systems import Collection
 
 SUBJECTS = {
@@ -57,7 +57,8 @@ def draw_graph(post: Post | Topic) -> GraphRecord:
     record = GraphRecord(
         post[0], format_graph(parsed.graph), "answer", post.formula_map, parsed.missing
     )
-    return fuse_record(record, StoredTrees(None), "mathamr_plus").record
+    fused = fuse_graph(record, StoredTrees(None), "mathamr_plus")
+    return write_fused(record, fused)
 
 
 @cache

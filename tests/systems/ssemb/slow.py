@@ -8,13 +8,14 @@ import numpy as np
 import torch
 from hypothesis import strategies as st
 
+from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.systems.ssemb.graphs import (
     MASK,
     GraphTable,
     GraphTableBuilder,
-    LabelVocabulary,
+    count_labels,
 )
 
 LEAVES = ("V!x", "V!y", "V!z", "N!1", "N!2")
@@ -38,11 +39,11 @@ def draw_trees(max_leaves=8):
     ).map(lambda text: FormulaTree.from_string(text, "opt"))
 
 
-def lay_out(trees, least=1, wildcards=3) -> tuple[GraphTable, LabelVocabulary]:
+def lay_out(trees) -> tuple[GraphTable, Vocabulary]:
     builder = GraphTableBuilder()
     for tree in trees:
         builder.add(build_shared_graph(tree))
-    vocabulary = LabelVocabulary.count(builder.counts, least, wildcards)
+    vocabulary = count_labels(builder.counts, 1)
     return builder.finish(vocabulary), vocabulary
 
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.records import FormulaMention, Post
-from mathamr_kedro.systems.ssemb.config import RankingConfig
-from mathamr_kedro.systems.ssemb.contexts import Contexts, Window
+from mathamr_kedro.systems.ssemb.contexts import Contexts, find_window
 
 
 def make_post(pieces, latex):
@@ -41,41 +40,38 @@ def windows_of(size, length, step):
 )
 def test_a_window_is_the_nearest_of_all(size, length, step, place):
     place = min(place, size)
-    known = windows_of(size, length, step)
-    start, end = Window.around(place, size, length, step)
-    assert (start, end) in known
+    known = [start for start, _ in windows_of(size, length, step)]
+    start = find_window(place, size, length, step)
+    assert start in known
 
     def distance(window):
-        return abs(window[0] + length / 2 - place)
+        return abs(window + length / 2 - place)
 
-    assert distance((start, end)) == min(map(distance, known))
+    assert distance(start) == min(map(distance, known))
 
 
 @given(
-    st.lists(st.text("ab c", max_size=30), min_size=1, max_size=6),
-    st.lists(st.text("xy^2", min_size=1, max_size=12), max_size=5),
-    st.integers(5, 40),
+    st.lists(st.text("ab c", max_size=900), min_size=1, max_size=6),
+    st.lists(st.text("xy^2", min_size=1, max_size=40), max_size=5),
 )
-def test_contexts_are_parts_of_the_text_with_its_latex(pieces, latex, length):
+def test_contexts_are_parts_of_the_text_with_its_latex(pieces, latex):
     latex = latex[: len(pieces)]
     post = make_post(pieces, latex)
     whole = "".join(
         p + (f"${latex[i]}$" if i < len(latex) else "") for i, p in enumerate(pieces)
     )
-    config = RankingConfig(context_length=length, context_step=length // 2)
-    contexts = Contexts(config)
-    found = dict(contexts.read(post))
-    assert list(found) == [f"f{i}" for i in range(len(latex))]
+    contexts = Contexts.read(post)
+    assert list(contexts.by_formula) == [f"f{i}" for i in range(len(latex))]
     position = 0
     for number, formula in enumerate(latex):
         middle = position + len(pieces[number]) + (len(formula) + 2) // 2
         position += len(pieces[number]) + len(formula) + 2
-        window = Window.around(middle, len(whole), length, length // 2)
-        assert found[f"f{number}"] == whole[slice(*window)]
-    assert contexts.read_first(post) == whole[:length]
+        start = find_window(middle, len(whole), 1024, 512)
+        assert contexts.find(f"f{number}") == whole[start : start + 1024]
+    assert contexts.find("elsewhere") == whole[:1024]
 
 
 def test_a_short_post_has_one_text_for_all_formulas():
     post = make_post(["let ", " and ", " be even"], ["x", "y"])
-    found = dict(Contexts(RankingConfig()).read(post))
+    found = Contexts.read(post).by_formula
     assert set(found.values()) == {"let $x$ and $y$ be even"}

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
+from dataclasses import asdict
 
 import numpy as np
 import pytest
+import yaml
 from lxml import etree
 
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.systems import Collection, read_system
-from mathamr_kedro.systems.ssemb import encoding, search
+from mathamr_kedro.systems.ssemb import search
 from tests.conftest import PROJECT
+from tests.systems.ssemb.slow import rank_one_by_one
 from tests.systems.trained import SystemFolder
 
 SAMPLE = PROJECT / "data/01_raw/sample"
@@ -153,8 +156,8 @@ def pair():
 def test_text_and_structure_are_weighed(tmp_path, pair, monkeypatch, caplog):
     sources, topic = pair
     monkeypatch.setattr(search, "explain_absence", lambda name: None)
-    monkeypatch.setattr(encoding, "find_text_model", lambda name: name)
-    monkeypatch.setattr(encoding, "SentenceEncoder", _Words)
+    monkeypatch.setattr(search, "find_text_model", lambda name: name)
+    monkeypatch.setattr(search, "SentenceEncoder", _Words)
     model = MODEL | {"min_label_count": 1, "batch_size": 2, "dimension": 8}
     values = {"model": model, "search": {"curve": [0.9]}}
     folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
@@ -177,7 +180,59 @@ def test_text_and_structure_are_weighed(tmp_path, pair, monkeypatch, caplog):
             assert score == pytest.approx(expected, abs=1e-6)
     monkeypatch.setattr(search, "explain_absence", lambda name: "It is gone.")
     assert list(folder.open(sources)[2]) == ["ssemb"]
-    assert "structure alone, no texts. It is gone." in caplog.text
+    assert "structure only, no texts. It is gone." in caplog.text
+
+
+@pytest.mark.parametrize("candidates", [2, 500_000])
+def test_ranking_is_that_of_the_equation(tmp_path, monkeypatch, candidates):
+    """Two stages, the best instance of each visual id, as a loop over instances."""
+    latex = ["x+y=z", "x+y=w+z", "x^2", "\\frac{x}{y}"]
+    posts, formulas = [], []
+    for n, word in enumerate(["prime", "even", "prime", "even", "odd", "prime"]):
+        visual = n % len(latex)
+        mention = FormulaMention(
+            "FORMULA_0", f"f{n}", f"v{visual}", latex[visual], 0, 9
+        )
+        posts.append(
+            Post(f"p{n}", "answer", f"p{n}", None, None, None, None, (), "",
+                 f"FORMULA_0 is {word}", (mention,))
+        )  # fmt: skip
+        formulas.append(FormulaInstance(f"f{n}", f"v{visual}", f"p{n}", mention.latex))
+    formulas.append(FormulaInstance("f9", "v3", "no such post", latex[3]))
+    sources = Collection(
+        formulas=lambda: formulas,
+        trees_of=lambda f: trees_from_latex(f.latex),
+        posts=lambda: posts,
+    )
+    mention = FormulaMention("FORMULA_0", "q", "", "x+y=z", 0, 9)
+    topic = Topic(
+        "B.1", "task2", 2020, "", (), "FORMULA_0 of a prime", (mention,), "q", "x+y=z",
+        None, None, None,
+    )  # fmt: skip
+    monkeypatch.setattr(search, "explain_absence", lambda name: None)
+    monkeypatch.setattr(search, "find_text_model", lambda name: name)
+    monkeypatch.setattr(search, "SentenceEncoder", _Words)
+    model = MODEL | {"min_label_count": 1, "batch_size": 2, "dimension": 8}
+    values = {"model": model, "search": {"curve": [0.25]}}
+    folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
+    folder.train()
+    folder.index(sources)
+    rankers = folder.open(sources)[2]
+    (whole,) = rankers["ssemb/structure"]([topic], 9)
+    structure = dict(zip(whole.visual_ids, whole.scores.tolist(), strict=True))
+    texts = [1.0, 0.0]  # of the prime, and of others
+    numbers = {f"f{n}": int("prime" not in p.text) for n, p in enumerate(posts)}
+    instances = [
+        (f.formula_id, f.visual_id, numbers.get(f.formula_id, -1)) for f in formulas
+    ]
+    monkeypatch.setattr(search, "_CANDIDATES", candidates)
+    for name, weight in (("ssemb", 0.5), ("ssemb/lambda_0.25", 0.25)):
+        for depth in (1, 9):
+            (found,) = rankers[name]([topic], depth)
+            assert found.ids == rank_one_by_one(
+                instances, structure, texts, weight, candidates, depth
+            )
+            assert len(set(found.visual_ids)) == len(found)
 
 
 def test_a_formula_without_tree_finds_nothing(tmp_path, pair):
@@ -209,9 +264,16 @@ def test_an_index_without_texts_says_how_to_have_them(
 def test_the_published_numbers_are_the_default():
     config = read_system("ssemb", {}).config
     model = config.model
-    assert (model.dimension, model.num_layers, model.batch_size) == (400, 2, 2560)
-    assert (model.num_epochs, model.learning_rate) == (25, 1e-4)
+    assert (model.dimension, model.batch_size, model.num_epochs) == (400, 2560, 25)
+    assert model.learning_rate == 1e-4
     assert model.augmentation.substitution == (0.3, 0.005, 0.002)
     assert model.augmentation.attribute_masking == 0.01
-    assert (config.search.candidates, config.search.structure_weight) == (500_000, 0.5)
-    assert config.search.context_length == 1024
+    assert config.search.structure_weight == 0.5
+
+
+def test_the_overlay_names_every_parameter():
+    path = PROJECT / "conf/overlays/ssemb.yml"
+    values = yaml.safe_load(path.read_text())["parameters"]["systems"]["ssemb"]
+    read = asdict(read_system("ssemb", values).config)
+    for part in ("model", "search"):
+        assert values[part].keys() == read[part].keys()

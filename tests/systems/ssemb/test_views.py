@@ -10,6 +10,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula.graphs import substitute_substructures
 from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 from mathamr_kedro.systems.ssemb.config import AugmentationConfig
+from mathamr_kedro.systems.ssemb.graphs import WILDCARDS
 from mathamr_kedro.systems.ssemb.views import Draws, make_view
 from tests.systems.ssemb.slow import (
     chance,
@@ -29,7 +30,6 @@ RATES = st.sampled_from([0.0, 0.2, 0.5, 1.0])
 def draw_settings(draw):
     return AugmentationConfig(
         substitution=tuple(draw(st.lists(RATES, min_size=1, max_size=4))),
-        wildcards=draw(st.integers(1, 5)),
         attribute_masking=draw(RATES),
         node_dropping=draw(RATES),
         edge_perturbation=draw(RATES),
@@ -48,14 +48,14 @@ def list_ranges(table, count):
 
 @given(st.lists(draw_trees(), min_size=1, max_size=4), draw_settings(), st.integers())
 def test_views_are_those_of_each_graph_alone(trees, config, seed):
-    table, labels = lay_out(trees, wildcards=config.wildcards)
+    table, _ = lay_out(trees)
     batch, spans, edge_spans = list_ranges(table, len(trees))
     draws = Draws.draw(batch, len(config.substitution), chance(seed % 2**31))
-    found = split_batch(make_view(batch, config, labels.wildcards, draws))
+    found = split_batch(make_view(batch, config, draws))
     whole = split_batch(batch)
     for number, view in enumerate(found):
         own = to_lists(draws, spans[number], edge_spans[number])
-        expected = view_one(*whole[number], config, labels.wildcards, own)
+        expected = view_one(*whole[number], config, WILDCARDS, own)
         assert view == expected
         assert view[0], "no graph loses all of its nodes"
 
@@ -76,9 +76,9 @@ class Replay:
 @given(draw_trees(), st.integers(0, 10**6))
 def test_substitution_is_that_of_the_command(tree, seed):
     """``mathamr show formula --form substitution`` shows what the training sees."""
-    table, labels = lay_out([tree])
+    table, _ = lay_out([tree])
     batch = table.take(rows(1))
-    config = AugmentationConfig((0.5, 0.3, 0.2), wildcards=3, attribute_masking=0)
+    config = AugmentationConfig((0.5, 0.3, 0.2), attribute_masking=0)
     draws = Draws.draw(batch, 3, chance(seed))
     ((nodes, edges),) = split_batch(batch)
     levels = list_levels(nodes, edges, 3)
@@ -92,25 +92,22 @@ def test_substitution_is_that_of_the_command(tree, seed):
             if drawn[k][n] < config.substitution[k]
         }
     )
-    wildcards = [int(draws.wildcard[n] * 3) for n in chosen]
+    wildcards = [int(draws.wildcard[n] * 10) for n in chosen]
     graph = FormulaGraph(tuple(map(str, nodes)), tuple((a, "0", b) for a, b in edges))
     slow = substitute_substructures(
-        graph, Replay(uniform, wildcards), config.substitution, 3
+        graph, Replay(uniform, wildcards), config.substitution, 10
     )
-    ((labels_of, edges_of),) = split_batch(
-        make_view(batch, config, labels.wildcards, draws)
-    )
-    names = {n: f"?{n - labels.wildcards.start}" for n in labels.wildcards}
+    ((labels_of, edges_of),) = split_batch(make_view(batch, config, draws))
+    names = {n: f"?{n - WILDCARDS.start}" for n in WILDCARDS}
     assert tuple(names.get(n, str(n)) for n in labels_of) == slow.nodes
     assert [(a, b) for a, _, b in slow.edges] == edges_of
 
 
 def test_the_published_rates_change_about_a_third_of_the_leaves():
-    table, labels = lay_out([t for t in [_tree()] for _ in range(500)])
+    table, _ = lay_out([t for t in [_tree()] for _ in range(500)])
     batch = table.take(rows(500))
-    config = AugmentationConfig(wildcards=3)
-    view = make_view(batch, config, labels.wildcards, Draws.draw(batch, 3, chance(1)))
-    changed = sum(n in labels.wildcards for n in view.labels.tolist())
+    view = make_view(batch, AugmentationConfig(), Draws.draw(batch, 3, chance(1)))
+    changed = sum(n in WILDCARDS for n in view.labels.tolist())
     leaves = 500 * 3
     assert 0.25 < changed / leaves < 0.35
 
@@ -123,7 +120,7 @@ def _tree():
 
 @pytest.mark.parametrize(
     "values",
-    [{"substitution": (1.5,)}, {"attribute_masking": -1}, {"wildcards": 0}],
+    [{"substitution": (1.5,)}, {"attribute_masking": -1}, {"node_dropping": 2}],
 )
 def test_impossible_rates_are_refused(values):
     with pytest.raises(ConfigurationError, match=next(iter(values))):

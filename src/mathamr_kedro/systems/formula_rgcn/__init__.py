@@ -2,10 +2,10 @@
 
 ::
 
-    prepare   preparation ──> forest (flat arrays), vocabulary
-    train     trainer ──> encoder (Eq. 1), losses (Eq. 2, 3)
-    index     node_index: vectors of all nodes, by representation
-    search    node_search (Eq. 4) ──> fusion; explanation: what matched what
+    prepare   forest: trees as flat arrays, vocabularies
+    train     training ──> network (Eq. 1), losses (Eq. 2, 3)
+    index     search: vectors of all nodes, by representation
+    rank      search (Eq. 4), fused; explanation: what matched what
 
 ``config`` has the parameters, ``system`` the four steps.
 """

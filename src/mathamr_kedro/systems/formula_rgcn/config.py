@@ -39,37 +39,22 @@ class RgcnConfig:
     """Which graphs are paired in training; see :data:`PAIRINGS`."""
     hidden_dim: int = 128
     """Numbers of a node vector (100 in the paper; our kernels know 16, 32, 64, 128)."""
-    num_layers: int = 2
-    decomposition: Literal["basis", "block", "none"] = "none"
-    """Of the matrices of relations; ``none``: one free matrix each."""
-    num_bases: int = 8
-    """Shared matrices of ``basis``, or diagonal blocks of ``block``."""
-    temperature: float = 0.1
-    """The τ of Eq. 2."""
     batch_size: int = 256
     """Formulas of a step, the N of Eq. 2."""
     num_epochs: int = 5
     learning_rate: float = 3e-4
-    min_count: int = 2
-    """Labels and edges met less often in the collection share one number."""
-    max_nodes: int = 256
-    """Larger trees are not trained on; they are indexed all the same."""
-    max_formulas: int = 0
-    """Train on so many, drawn at random; 0: on all."""
 
     def __post_init__(self) -> None:
-        for name in (
-            "hidden_dim", "num_layers", "num_bases", "min_count", "max_nodes",
-        ):  # fmt: skip
-            _expect_at_least(name, getattr(self, name), 1)
-        for name in ("num_epochs", "max_formulas"):
-            _expect_at_least(name, getattr(self, name), 0)
-        _expect_at_least("batch_size", self.batch_size, 2)
-        for name in ("temperature", "learning_rate"):
-            if getattr(self, name) <= 0:
-                raise ConfigurationError(
-                    f"Expected {name} above 0 (got {getattr(self, name)!r})"
-                )
+        if self.hidden_dim < 1 or self.num_epochs < 0 or self.batch_size < 2:
+            raise ConfigurationError(
+                "Expected hidden_dim of at least 1, num_epochs of at least 0 and "
+                f"batch_size of at least 2 (got {self.hidden_dim!r}, "
+                f"{self.num_epochs!r}, {self.batch_size!r})"
+            )
+        if self.learning_rate <= 0:
+            raise ConfigurationError(
+                f"Expected learning_rate above 0 (got {self.learning_rate!r})"
+            )
 
     @property
     def kinds(self) -> tuple[Kind, ...]:
@@ -79,34 +64,17 @@ class RgcnConfig:
 
 
 @dataclass(frozen=True)
-class NodeSearchConfig:
+class SearchConfig:
     """What is done with the weights."""
 
     fusion: Fusion = "max"
     """How the system's own name fuses the scores of both representations."""
     parts: tuple[Kind | Fusion, ...] = ("slg", "opg", "avg", "f1", "rrf")
-    """What is compared beside it, as ``formula_rgcn/slg``: a representation alone, or
+    """What is compared beside it, as ``formula_rgcn/slg``: one representation, or
     another fusion."""
     normalise: bool = True
     """Divide Eq. 4 by the number of query nodes: the graphs of a formula differ in
     size, and the larger one would decide ``max``. The paper does not."""
-    candidates: int = 1000
-    """Formulas of each representation whose scores are fused."""
-    rrf_k: int = 60
-    """Constant of reciprocal rank fusion (Cormack et al. 2009)."""
-    engine: Literal["exact", "edge"] = "exact"
-    """``exact`` compares with every node; ``edge`` asks Qdrant's HNSW graph."""
-    neighbours: int = 20
-    """Of each query node in the HNSW graph of ``edge``."""
-    hnsw_m: int = 16
-    """Edges per node of that graph."""
-    dtype: Literal["float16", "float32"] = "float16"
-    """Of the vectors on disk."""
-
-    def __post_init__(self) -> None:
-        for name in ("candidates", "neighbours", "hnsw_m"):
-            _expect_at_least(name, getattr(self, name), 1)
-        _expect_at_least("rrf_k", self.rrf_k, 0)
 
 
 @dataclass(frozen=True)
@@ -114,9 +82,4 @@ class Config:
     """Parameters below ``systems.formula_rgcn``."""
 
     model: RgcnConfig = field(default_factory=RgcnConfig)
-    search: NodeSearchConfig = field(default_factory=NodeSearchConfig)
-
-
-def _expect_at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise ConfigurationError(f"Expected {name} of at least {least} (got {value!r})")
+    search: SearchConfig = field(default_factory=SearchConfig)

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
 
 from mathamr_kedro.formula import FormulaTree, draw_svg, draw_text
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.systems.formula_rgcn.config import Kind
-from mathamr_kedro.systems.formula_rgcn.encoder import Vectors
 
 _NAMES = {"slg": "Symbol Layout Tree", "opg": "Operator Tree"}
 
@@ -40,7 +42,7 @@ class NodeMatches:
         cls,
         kind: Kind,
         trees: tuple[FormulaTree, FormulaTree],
-        vectors: Sequence[Vectors],
+        vectors: Sequence[NDArray[Any]],
     ) -> NodeMatches:
         """Match the nodes of a query and of a found formula by their vectors."""
         mine, theirs = vectors
@@ -74,10 +76,8 @@ class NodeMatches:
             f"{similarity:8.4f}  ·{place + 1} {mine[place]}  ~  {theirs[partner]}"
             for place, (partner, similarity) in enumerate(pairs)
         ]
-        parts = [self.title, *lines]
-        for name, tree in self._mark():
-            parts += ["", f"{name}:", draw_text(tree)]
-        return "\n".join(parts)
+        drawn = [f"\n{name}:\n{draw_text(tree)}" for name, tree in self._label()]
+        return "\n".join([self.title, *lines, *drawn])
 
     @staticmethod
     def draw(all_matches: Sequence[NodeMatches]) -> str:
@@ -86,30 +86,28 @@ class NodeMatches:
             [
                 (f"{matches.title}: {name}", tree)
                 for matches in all_matches
-                for name, tree in matches._mark()
+                for name, tree in matches._label()
             ]
         )
 
-    def _mark(self) -> tuple[tuple[str, FormulaTree], tuple[str, FormulaTree]]:
+    def _label(self) -> list[tuple[str, FormulaTree]]:
         asked = [f" ·{i + 1} {s:.2f}" for i, s in enumerate(self.similarities)]
         chosen: list[list[str]] = [[] for _ in self.found.nodes]
         for place, partner in enumerate(self.partners):
             chosen[partner].append(str(place + 1))
-        marks = [f" ·{','.join(numbers)}" if numbers else "" for numbers in chosen]
-        return ("query", _relabel(self.query, asked)), (
-            "found",
-            _relabel(self.found, marks),
-        )
+        notes = [f" ·{','.join(numbers)}" if numbers else "" for numbers in chosen]
+        trees = {"query": (self.query, asked), "found": (self.found, notes)}
+        return [(name, _relabel(*noted)) for name, noted in trees.items()]
 
 
-def _relabel(tree: FormulaTree, marks: Sequence[str]) -> FormulaTree:
-    """Return the tree with a mark behind the label of each node."""
-    labels = [label + mark for label, mark in zip(tree.nodes, marks, strict=True)]
+def _relabel(tree: FormulaTree, notes: Sequence[str]) -> FormulaTree:
+    """Return the tree with a note behind the label of each node."""
+    labels = [label + note for label, note in zip(tree.nodes, notes, strict=True)]
     children: list[list[tuple[str, int]]] = [[] for _ in labels]
     for parent, edge, child in tree.edges:
         children[parent].append((edge, child))
     nodes: dict[int, Node] = {}
-    for place in reversed(range(len(labels))):  # children stand behind their parents
+    for place in reversed(range(len(labels))):  # children come behind their parents
         below = [(edge, nodes[child]) for edge, child in children[place]]
         if tree.kind == "opt":  # unordered operands share one name
             nodes[place] = Node.operator(labels[place], [node for _, node in below])

@@ -11,14 +11,12 @@ r"""Trees as flat arrays, and batches of them as graphs with backward edges.
 A subtree is an interval, so cutting a sub-expression needs no search: without node
 :math:`v` the parts are one interval for each child, and all outside
 :math:`[v, v + \text{size}_v)`.
-
-Files hold one number after another, in the order of trees, and are mapped into memory.
 """
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,30 +25,102 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.arrays import spread_ranges
-from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.graph import GraphBatch, GraphSchema
-from mathamr_kedro.systems.formula_rgcn.vocabulary import Vocabulary
+from mathamr_kedro.base.arrays import read_arrays, spread_ranges, write_arrays
+from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
+from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
+from mathamr_kedro.systems.base import Collection, choose_instances
+from mathamr_kedro.systems.formula_rgcn.config import KINDS
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
 
 Numbers: TypeAlias = NDArray[Any]
 
-_TYPES = {
-    "label": np.int32, "edge": np.int32, "parent": np.int32, "size": np.int32,
-    "largest": np.int32,
-}  # fmt: skip
-_AT_ONCE = 1 << 22
+_COLUMNS = ("label", "edge", "parent", "size", "largest")
+_MIN_COUNT = 2
+"""Labels and edges met less often share a number: a vector of one use is noise."""
+_MAX_NODES = 256
+"""Larger trees are indexed, not trained on: a batch of them would not fit."""
 _WHOLE = -1.0
 """Instead of a draw: cut nothing."""
 
 
+@dataclass(frozen=True)
+class TreeVocabulary:
+    """What the numbers in the trees of one representation mean.
+
+    A label without a number is unknown of its type (Table 1 of the paper).
+    """
+
+    labels: Vocabulary
+    edges: Vocabulary
+
+    @classmethod
+    def count(
+        cls, labels: Counter[str], edges: Counter[str], min_count: int = _MIN_COUNT
+    ) -> TreeVocabulary:
+        """Number what was met often enough, the most frequent first.
+
+        >>> labels = Counter({"V!x": 3, "N!2": 2, "V!y": 1})
+        >>> TreeVocabulary.count(labels, Counter(n=5)).labels.names
+        ('?', 'N!?', 'V!?', 'V!x', 'N!2')
+        """
+        types = sorted({_find_type(label) for label in labels} - {""})
+        unknown = ("?", *(f"{t}?" for t in types))
+        return cls(
+            Vocabulary([*unknown, *choose_frequent(labels, min_count)], _generalise),
+            Vocabulary(["?", *choose_frequent(edges, min_count)]),
+        )
+
+    @classmethod
+    def load(cls, folder: Path, kind: str) -> TreeVocabulary:
+        """Read what :meth:`save` wrote."""
+        return cls(
+            Vocabulary.load(folder / f"{kind}_labels.json", _generalise),
+            Vocabulary.load(folder / f"{kind}_edges.json"),
+        )
+
+    def save(self, folder: Path, kind: str) -> None:
+        """Write both lists."""
+        self.labels.save(folder / f"{kind}_labels.json")
+        self.edges.save(folder / f"{kind}_edges.json")
+
+    @property
+    def types(self) -> list[int]:
+        """The type of each label as a number; operators of an SLT have none, 0."""
+        found = [_find_type(label) for label in self.labels.names]
+        place = {name: number for number, name in enumerate(sorted({"", *found}))}
+        return [place[name] for name in found]
+
+    @property
+    def schema(self) -> GraphSchema:
+        """The same for the convolution, which wants relations of virtual nodes too."""
+        count = len(self.edges)
+        formula, sentence, document = range(count, count + len(KIND_NAMES))
+        return GraphSchema(
+            num_node_types=len(self.labels),
+            num_forward=count + len(KIND_NAMES),
+            mask_type=0,
+            virtual_relations=(formula, sentence, document),
+        )
+
+
+def _find_type(label: str) -> str:
+    """Return the type of a label, e.g. ``V!``; nothing for operators of an SLT."""
+    return label[:2] if label[1:2] == "!" else ""
+
+
+def _generalise(label: str) -> str:
+    return _find_type(label) + "?"
+
+
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """Many trees of one representation."""
+    """Many trees of one representation, one number after another."""
 
-    vocabulary: Vocabulary
+    vocabulary: TreeVocabulary
     label: Numbers
     edge: Numbers
     """From the parent; of a root 0."""
@@ -63,38 +133,20 @@ class Forest:
     """(N + 1,) where each tree starts."""
 
     @classmethod
-    def of(cls, trees: Sequence[FormulaTree], vocabulary: Vocabulary) -> Forest:
-        """Lay out trees in memory."""
-        rows = [_flatten(tree) for tree in trees]
-        columns = {
-            "label": [vocabulary.number(n) for tree in trees for n in tree.nodes],
-            "edge": [
-                vocabulary.number_edge(e) if e else 0 for r in rows for e in r.edge
-            ],
-            "parent": [number for row in rows for number in row.parent],
-            "size": [number for row in rows for number in row.size],
-            "largest": [number for row in rows for number in row.largest],
-        }
-        arrays = {name: np.array(c, dtype=_TYPES[name]) for name, c in columns.items()}
-        counts = np.array([tree.size for tree in trees], dtype=np.int64)
-        ptr = np.concatenate([[0], np.cumsum(counts)])
-        return cls(vocabulary, **arrays, ptr=ptr)
-
-    @classmethod
-    def open(cls, folder: Path, name: str) -> Forest:
-        """Map what :class:`ForestWriter` wrote.
+    def load(cls, folder: Path, kind: str) -> Forest:
+        """Map what :meth:`save` wrote.
 
         Raises:
             MissingInputError: there is no such forest.
         """
-        vocabulary = Vocabulary.read(folder, name)
-        columns = {
-            column: _map(folder / f"{name}.{column}.bin", dtype)
-            for column, dtype in _TYPES.items()
-        }
-        counts = _map(folder / f"{name}.count.bin", np.int32)
-        ptr = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-        return cls(vocabulary, **columns, ptr=ptr)
+        vocabulary = TreeVocabulary.load(folder, kind)
+        return cls(vocabulary, **read_arrays(folder / f"{kind}.arrays"))
+
+    def save(self, folder: Path, kind: str) -> None:
+        """Write the arrays and their vocabulary."""
+        self.vocabulary.save(folder, kind)
+        arrays = {name: getattr(self, name) for name in (*_COLUMNS, "ptr")}
+        write_arrays(folder / f"{kind}.arrays", arrays)
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
@@ -107,7 +159,7 @@ class Forest:
             draws: a number from 0 to 1 for each, which chooses the internal node that
                 is removed (section 3 of the paper: the largest connected part stays,
                 of equals the first; a tree without internal nodes is whole); below 0,
-                and where ``draws`` is missing, nothing is removed.
+                and if ``draws`` is missing, nothing is removed.
         """
         starts = self.ptr[rows]
         counts = self.ptr[rows + 1] - starts
@@ -124,9 +176,11 @@ class Forest:
         kept = np.bincount(owner[keep], minlength=len(rows))
         return _make_batch(
             self.vocabulary.schema,
-            self.label[place[keep]],
-            np.concatenate([[0], np.cumsum(kept)]),
-            (number[above[joined]], number[joined], self.edge[place[joined]]),
+            node_type=self.label[place[keep]],
+            node_ptr=np.concatenate([[0], np.cumsum(kept)]),
+            source=number[above[joined]],
+            target=number[joined],
+            relation=self.edge[place[joined]],
         )
 
     def _cut(
@@ -143,7 +197,7 @@ class Forest:
         removed = internal[(before + chosen)[cut]]
         child = largest[removed]
         at_child = first[cut] + child
-        # Outside begins at the root: of equals it stands first.
+        # Outside begins at the root: of equals it comes first.
         is_child = size[at_child] > counts[cut] - size[removed]
         low, high = np.zeros((2, len(first)), dtype=np.int64)
         low[cut] = np.where(is_child, child, removed - first[cut])
@@ -161,121 +215,98 @@ class Forest:
         return self.assemble(np.tile(rows, 2), np.concatenate([whole, draws]))
 
 
-class ForestWriter:
-    """Writes trees to files as they come; holds the counts of labels alone.
+class ForestBuilder:
+    """Takes trees one by one; labels and edges get their numbers at the end."""
 
-    ::
-
-        NAME.json        labels, edges: the vocabulary
-        NAME.label.bin   one number per node; so are edge, parent, size and largest
-        NAME.count.bin   nodes of each tree
-    """
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self._folder, self._name = folder, name
-        self._labels: Counter[str] = Counter()
-        self._edges: Counter[str] = Counter()
-        self._numbers: dict[str, dict[str, int]] = {"label": {}, "edge": {"": 0}}
-        self._files = {c: self._path(c).open("wb") for c in (*_TYPES, "count")}
+    def __init__(self) -> None:
+        self.labels: Counter[str] = Counter()
+        self.edges: Counter[str] = Counter()
+        self._met: dict[str, dict[str, int]] = {"label": {}, "edge": {}}
+        self._columns = {name: array("i") for name in _COLUMNS}
+        self._ptr = array("q", [0])
 
     def add(self, tree: FormulaTree) -> None:
-        """Write one tree."""
-        row = _flatten(tree)
-        self._labels.update(tree.nodes)
-        self._edges.update(edge for edge in row.edge if edge)
-        columns = {
+        """Append a tree."""
+        count = tree.size
+        parent, edge = [-1] * count, [""] * count
+        for above, name, below in tree.edges:
+            parent[below], edge[below] = above, name
+        size, largest = [1] * count, [-1] * count
+        for node in range(count - 1, 0, -1):  # children come behind their parents
+            above = parent[node]
+            size[above] += size[node]
+            # From the last child to the first: of equals the first stays.
+            if largest[above] < 0 or size[node] >= size[largest[above]]:
+                largest[above] = node
+        self.labels.update(tree.nodes)
+        self.edges.update(edge[1:])
+        values = {
             "label": [self._meet("label", label) for label in tree.nodes],
-            "edge": [self._meet("edge", edge) for edge in row.edge],
-            "parent": row.parent,
-            "size": row.size,
-            "largest": row.largest,
-            "count": [tree.size],
-        }
-        for name, values in columns.items():
-            np.array(values, dtype=np.int32).tofile(self._files[name])
+            "edge": [self._meet("edge", name) for name in edge],
+            "parent": parent, "size": size, "largest": largest,
+        }  # fmt: skip
+        for name, column in self._columns.items():
+            column.extend(values[name])
+        self._ptr.append(len(self._columns["label"]))
 
-    def close(self, min_count: int) -> Vocabulary:
-        """Choose the vocabulary, and write its numbers instead of those so far."""
-        for file in self._files.values():
-            file.close()
-        vocabulary = Vocabulary.count(self._labels, self._edges, min_count)
-        for column, number in (
-            ("label", vocabulary.number),
-            ("edge", vocabulary.number_edge),
-        ):
-            names = self._numbers[column]
-            table = np.array([number(name) for name in names], dtype=np.int32)
-            _renumber(self._path(column), table)
-        vocabulary.write(self._folder, self._name)
-        return vocabulary
+    def finish(self, vocabulary: TreeVocabulary) -> Forest:
+        """Return the forest."""
+        columns = {n: np.array(c, dtype=np.int32) for n, c in self._columns.items()}
+        kinds = {"label": vocabulary.labels, "edge": vocabulary.edges}
+        for name, known in kinds.items():
+            numbers = [known.find(met) if met else 0 for met in self._met[name]]
+            columns[name] = np.array(numbers, dtype=np.int32)[columns[name]]
+        return Forest(vocabulary, **columns, ptr=np.array(self._ptr))
 
     def _meet(self, column: str, name: str) -> int:
-        known = self._numbers[column]
+        known = self._met[column]
         return known.setdefault(name, len(known))
 
-    def _path(self, column: str) -> Path:
-        return self._folder / f"{self._name}.{column}.bin"
+
+def write_forests(sources: Collection, folder: Path) -> dict[str, int]:
+    """Write both trees of each visually distinct formula; return counts.
+
+    Formulas that differ in appearance may have equal trees (spaces, sizes of brackets);
+    one of them is kept, as the others would be its negatives.
+    """
+    builders = {kind: ForestBuilder() for kind in KINDS}
+    counts = {"formulas": 0, "without_trees": 0, "too_large": 0, "alike": 0}
+    seen: set[str] = set()
+    formulas = choose_instances(sources.formulas()).values()
+    title = "formulas prepared for formula_rgcn"
+    for formula in report_progress(formulas, title, total=len(formulas)):
+        trees = sources.trees_of(formula)
+        if trees is None or not trees.is_whole:
+            counts["without_trees"] += 1
+            continue
+        assert trees.slt is not None and trees.opt is not None  # they are whole
+        both = (trees.slt, trees.opt)
+        look = checksum(*(tree.to_string() for tree in both))
+        if max(tree.size for tree in both) > _MAX_NODES:
+            counts["too_large"] += 1
+        elif look in seen:
+            counts["alike"] += 1
+        else:
+            seen.add(look)
+            counts["formulas"] += 1
+            for builder, tree in zip(builders.values(), both, strict=True):
+                builder.add(tree)
+    for kind, builder in builders.items():
+        vocabulary = TreeVocabulary.count(builder.labels, builder.edges)
+        builder.finish(vocabulary).save(folder, kind)
+        counts[f"{kind}_labels"] = len(vocabulary.labels)
+        counts[f"{kind}_edges"] = len(vocabulary.edges)
+    return counts
 
 
-@dataclass(frozen=True)
-class _Row:
-    parent: list[int]
-    edge: list[str]
-    size: list[int]
-    largest: list[int]
-
-
-def _flatten(tree: FormulaTree) -> _Row:
-    """Return the columns of a tree but its labels."""
-    count = tree.size
-    parent, edge = [-1] * count, [""] * count
-    for above, label, below in tree.edges:
-        parent[below], edge[below] = above, label
-    size, largest = [1] * count, [-1] * count
-    for node in range(count - 1, 0, -1):  # children stand behind their parents
-        above = parent[node]
-        size[above] += size[node]
-        # From the last child to the first: of equals the first stays.
-        if largest[above] < 0 or size[node] >= size[largest[above]]:
-            largest[above] = node
-    return _Row(parent, edge, size, largest)
-
-
-def _make_batch(
-    schema: GraphSchema,
-    label: Numbers,
-    ptr: Numbers,
-    edges: Iterable[Numbers],
-) -> GraphBatch:
-    source, target, relation = edges
+def _make_batch(schema: GraphSchema, **arrays: Numbers) -> GraphBatch:
+    """Return graphs without virtual nodes."""
     nothing = np.zeros(0)
-    arrays = {
-        "node_type": label, "node_ptr": ptr, "source": source, "target": target,
-        "relation": relation, "virtual_node": nothing, "member": nothing,
-        "member_of": nothing, "representative": nothing,
-        "representative_kind": nothing, "representative_label": nothing,
-        "representative_row": nothing, "representative_ptr": np.zeros(len(ptr)),
+    arrays |= {
+        "virtual_node": nothing, "member": nothing, "member_of": nothing,
+        "representative": nothing, "representative_kind": nothing,
+        "representative_label": nothing, "representative_row": nothing,
+        "representative_ptr": np.zeros(len(arrays["node_ptr"])),
     }  # fmt: skip
     tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
     return GraphBatch(schema=schema, **tensors)
-
-
-def _map(path: Path, dtype: type) -> Numbers:
-    if not path.is_file():
-        raise MissingInputError(
-            f"Expected {path.name} in {str(path.parent)!r}; delete the folder and run "
-            "the stage 'training' again"
-        )
-    if path.stat().st_size == 0:  # nothing can be mapped
-        return np.zeros(0, dtype=dtype)
-    return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)
-
-
-def _renumber(path: Path, table: Numbers) -> None:
-    if path.stat().st_size == 0:
-        return
-    numbers = np.memmap(path, dtype=np.int32, mode="r+")
-    for start in range(0, len(numbers), _AT_ONCE):
-        part = slice(start, start + _AT_ONCE)
-        numbers[part] = table[numbers[part]]
-    numbers.flush()

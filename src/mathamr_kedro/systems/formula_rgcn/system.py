@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from mathamr_kedro.systems.base import Collection, Epochs, Rankings, Target
 from mathamr_kedro.systems.formula_rgcn.config import Config as Parameters
-from mathamr_kedro.systems.formula_rgcn.preparation import write_forests
-from mathamr_kedro.systems.formula_rgcn.trainer import Trainer
+from mathamr_kedro.systems.formula_rgcn.forest import write_forests
+from mathamr_kedro.systems.formula_rgcn.training import PairTraining
 
 
 class FormulaRgcn:
@@ -26,25 +26,25 @@ class FormulaRgcn:
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write both trees of each visually distinct formula as flat arrays."""
-        return write_forests(sources, self.config.model, folder)
+        return write_forests(sources, folder)
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
-        """Train both networks together; needs torch and numpy alone."""
-        return Trainer(self.config.model, prepared, folder, seed).run()
+        """Train both networks together, or resume."""
+        return PairTraining(self.config.model, prepared, seed).run(folder)
 
     def index(
         self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
-        """Encode the nodes of all formulas, one index for each representation."""
-        from mathamr_kedro.systems.formula_rgcn.node_index import (  # noqa: PLC0415
-            NodeIndexes,
+        """Encode the nodes of all formulas, for each representation."""
+        from mathamr_kedro.systems.formula_rgcn.search import (  # noqa: PLC0415
+            build_index,
         )
 
-        return NodeIndexes.build(sources, self.config, model, folder)
+        return build_index(sources, self.config, model, folder)
 
     def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
-        """Return rankers of formulas: fused, and by each representation alone."""
-        from mathamr_kedro.systems.formula_rgcn.node_search import (  # noqa: PLC0415
+        """Return rankers of formulas: fused, and by each representation."""
+        from mathamr_kedro.systems.formula_rgcn.search import (  # noqa: PLC0415
             NodeSearch,
         )
 

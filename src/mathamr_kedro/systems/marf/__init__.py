@@ -8,11 +8,10 @@
 
 What is inside::
 
-    reading    latex_tokens   vocabulary   items
-    networks   context_encoder   formula_encoder   fusion   batches
-    learning   preparation ─> post_shards ─> training ─> phases ─> losses
-               frozen_vectors
-    search     model ─> indexing ─> token_index
+    reading    latex_tokens   items
+    networks   networks: both encoders and their fusion; scores: MaxSim, the loss
+    learning   posts: pairs and posts as tokens ──> training: three phases
+    search     search: index and ranking
     system     the four steps       config   its parameters
 """
 

@@ -1,10 +1,11 @@
-"""MaRF as a system of a paper: prepared, trained, indexed, asked."""
+"""MaRF as a system: prepared, trained, indexed, asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.systems.base import (
@@ -19,9 +20,15 @@ from mathamr_kedro.systems.base import (
 )
 from mathamr_kedro.systems.marf.config import MarfConfig
 
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.marf.items import Item
+    from mathamr_kedro.systems.marf.search import ItemIndex
+
 _POST_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
 _NAMES = {"fused": "marf", "context": "marf/context", "formula": "marf/formula"}
+_TARGETS: Mapping[int, Target] = {1: "posts", 2: "formulas"}
+"""What each task returns."""
 
 
 class Marf:
@@ -35,23 +42,18 @@ class Marf:
 
     def __init__(self, config: MarfConfig) -> None:
         self.config = config
-        self._models: dict[Path, Any] = {}
 
-    # What a bare machine for training lacks is loaded in the steps that need it.
+    # What a machine that only trains lacks is imported in the steps that need it.
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write posts of training pairs as tokens, and the context encoder."""
-        from mathamr_kedro.systems.marf.preparation import (  # noqa: PLC0415
-            Preparation,
-        )
+        from mathamr_kedro.systems.marf.posts import prepare_posts  # noqa: PLC0415
 
-        return Preparation(sources, folder, self.config.model).run()
+        return prepare_posts(sources, folder, self.config.model)
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
-        """Train both encoders, then their fusion; or go on."""
-        from mathamr_kedro.systems.marf.training import (  # noqa: PLC0415
-            MarfTraining,
-        )
+        """Train both encoders, then their fusion; or resume."""
+        from mathamr_kedro.systems.marf.training import MarfTraining  # noqa: PLC0415
 
         return MarfTraining(prepared, folder, self.config.model, seed).run()
 
@@ -66,68 +68,57 @@ class Marf:
         return counts
 
     def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
-        """Return ``marf``, and its encoders alone as far as they are indexed."""
-        from mathamr_kedro.systems.marf.items import Item  # noqa: PLC0415
+        """Return ``marf``, and its encoders as far as they are indexed."""
+        from mathamr_kedro.systems.marf.items import (  # noqa: PLC0415
+            read_formula,
+            read_post,
+        )
+
+        @cache
+        def read_formulas() -> Mapping[str, Any]:
+            return choose_instances(sources.formulas())
+
+        def name(rank: Ranker) -> Ranker:
+            def rank_formulas(topics: Sequence[Query], depth: int) -> list[FormulaHits]:
+                found = rank(topics, depth)
+                return [name_formulas(hits, read_formulas()) for hits in found]
+
+            return rank_formulas
 
         rankers: dict[Target, dict[str, Ranker]] = {}
         for task, index in self._open_indexes(model, folder).items():
             if task == 1:
-                found: Mapping[str, Ranker] = index.rankers(
-                    lambda topic: Item.of_post(topic, 1)
-                )
+                found = index.open_rankers(lambda topic: read_post(topic, 1))
+                named: Mapping[str, Ranker] = found
             else:
-                found = {
-                    kind: _NamedFormulas(rank, sources)
-                    for kind, rank in index.rankers(
-                        lambda topic: Item.of_formula(topic.asked_formula)
-                    ).items()
-                }
-            rankers[_TARGETS[task]] = {
-                _NAMES[kind]: rank for kind, rank in found.items()
-            }
+                found = index.open_rankers(
+                    lambda topic: read_formula(topic.asked_formula)
+                )
+                named = {kind: name(rank) for kind, rank in found.items()}
+            rankers[_TARGETS[task]] = {_NAMES[k]: rank for k, rank in named.items()}
         return Rankings(rankers)
 
-    def _open_indexes(self, model: Path, folder: Path) -> dict[int, Any]:
-        from mathamr_kedro.systems.marf.indexing import ItemIndex  # noqa: PLC0415
-        from mathamr_kedro.systems.marf.model import MarfModel  # noqa: PLC0415
+    def _open_indexes(self, model: Path, folder: Path) -> dict[int, ItemIndex]:
+        from mathamr_kedro.systems.marf.search import (  # noqa: PLC0415
+            ItemIndex,
+            MarfModel,
+        )
 
-        if model not in self._models:
-            self._models[model] = MarfModel(model, self.config.model)
-        loaded = self._models[model]
+        loaded = MarfModel(model, self.config.model)
         return {
             task: ItemIndex(folder / f"task{task}", loaded, self.config.search)
             for task in self.config.search.tasks
         }
 
-    def _list_items(self, sources: Collection, task: int) -> Iterator[Any]:
-        from mathamr_kedro.systems.marf.items import Item  # noqa: PLC0415
+    def _list_items(self, sources: Collection, task: int) -> Iterator[Item]:
+        from mathamr_kedro.systems.marf.items import (  # noqa: PLC0415
+            read_formula,
+            read_post,
+        )
 
         if task == 2:
             chosen = choose_instances(sources.formulas())
-            return (Item.of_formula(formula) for formula in chosen.values())
-        number = self.config.model.formulas_of_a_post
+            return (read_formula(formula) for formula in chosen.values())
+        number = self.config.model.max_formulas
         posts = (p for p in sources.posts() if p.post_type in _POST_TYPES)
-        return (Item.of_post(post, number) for post in posts)
-
-
-_TARGETS: Mapping[int, Target] = {1: "posts", 2: "formulas"}
-"""What each task returns."""
-
-
-class _NamedFormulas:
-    """Ranks formulas, with their visual ids and posts.
-
-    Args:
-        rank: finds formulas by id.
-        sources: the collection.
-    """
-
-    def __init__(self, rank: Ranker, sources: Collection) -> None:
-        self._rank, self._sources = rank, sources
-        self._formulas: Any = None
-
-    def __call__(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
-        if self._formulas is None:
-            self._formulas = choose_instances(self._sources.formulas())
-        found = self._rank(topics, depth)
-        return [name_formulas(hits, self._formulas) for hits in found]
+        return (read_post(post, number) for post in posts)

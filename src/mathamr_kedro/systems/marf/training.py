@@ -1,4 +1,4 @@
-"""The three trainings one after another (3.4), on a machine with torch alone.
+"""The three trainings one after another (3.4), on a machine with torch only.
 
 ::
 
@@ -12,38 +12,78 @@
       formula.arrays    weights of the formula encoder, in half precision
       fusion.arrays     those of the fusion
       vocabulary.json   tokens of LaTeX
-      training.json     the epochs; there when all is done
-      *.pt, vectors/    while it goes on
+      training.json     the epochs, written when all is done
+      work/             checkpoints, best weights and kept vectors until then
+
+Order and draws of each step follow from the seed, the epoch and the step only: a
+stopped training resumes to the same weights.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.base.arrays import read_arrays, write_arrays
+from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder, write_text
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.systems.base import Epochs
-from mathamr_kedro.systems.marf.batches import encode_rows
 from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
-from mathamr_kedro.systems.marf.context_encoder import ContextEncoder
-from mathamr_kedro.systems.marf.formula_encoder import FormulaEncoder
-from mathamr_kedro.systems.marf.frozen_vectors import FrozenVectors
-from mathamr_kedro.systems.marf.fusion import GatedFusion
-from mathamr_kedro.systems.marf.losses import contrastive_loss, score_batch
-from mathamr_kedro.systems.marf.phases import LossOfBatch, Phase, Rows
-from mathamr_kedro.systems.marf.post_shards import PostShards
+from mathamr_kedro.systems.marf.networks import (
+    ContextEncoder,
+    FormulaEncoder,
+    GatedFusion,
+    Ids,
+    encode_rows,
+)
+from mathamr_kedro.systems.marf.posts import (
+    CONTEXT,
+    VOCABULARY,
+    Rows,
+    TrainingPosts,
+)
+from mathamr_kedro.systems.marf.scores import (
+    contrastive_loss,
+    scale_tokens,
+    score_batch,
+)
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.weights import load_weights, save_weights
 
-_DONE, _CONTEXT, _VECTORS = "training.json", "context", "vectors"
-_FORMULA, _FUSION = "formula.arrays", "fusion.arrays"
+logger = logging.getLogger(__name__)
+
+FORMULA, FUSION = "formula.arrays", "fusion.arrays"
+_DONE, _WORK = "training.json", "work"
+_WARM_UP = 0.1
+"""Share of the steps in which the learning rate rises; then it falls to 0."""
+_CLIP_NORM = 1.0
+_ROWS_AT_ONCE = 128
+
+LossOfPairs: TypeAlias = Callable[[Rows, np.random.Generator], Tensor]
+"""(B, 2) rows of questions and answers, and what draws their formulas: their loss."""
+
+
+class Batch(NamedTuple):
+    """Pairs of a step."""
+
+    pairs: Rows
+    """(B, 2) rows of questions and answers."""
+    seed: tuple[int, int, int]
+    """Of dropout and of what is drawn in the step."""
 
 
 class MarfTraining:
@@ -61,137 +101,225 @@ class MarfTraining:
     ) -> None:
         self._prepared, self._folder = prepared, folder
         self._config, self._seed = config, seed
-        self._shards = PostShards(prepared)
+        self._posts = TrainingPosts(prepared)
         self._device = ComputeConfig().choose_device()
 
     def run(self) -> Epochs:
-        """Train, or go on; return the epochs of all three."""
-        done = self._folder / _DONE
+        """Train, or resume; return the epochs of all three."""
+        done, work = self._folder / _DONE, self._folder / _WORK
         if not done.is_file():
+            work.mkdir(exist_ok=True)
             context, history = self._train_context()
             formula, more = self._train_formula()
-            history += more
-            kept = self._folder / _VECTORS
-            vectors = FrozenVectors(self._shards, kept, self._device)
-            vectors.write(context, formula)
-            history += self._train_fusion(vectors, context.width)
-            self._shards.vocabulary.save(self._folder)
+            history += more + self._train_fusion(context, formula)
+            self._posts.vocabulary.save(self._folder / VOCABULARY)
             write_text(done, json.dumps(history, indent=2))
-        shutil.rmtree(self._folder / _VECTORS, ignore_errors=True)
-        for checkpoint in self._folder.glob("*.pt"):
-            checkpoint.unlink()
+        shutil.rmtree(work, ignore_errors=True)
         found: Epochs = json.loads(done.read_text(encoding="utf-8"))
         return found
 
     def _train_context(self) -> tuple[ContextEncoder, Epochs]:
-        source = self._prepared / _CONTEXT
-        encoder = ContextEncoder(source).to(self._device)
+        encoder = ContextEncoder(self._prepared / CONTEXT).to(self._device)
+        texts = self._posts.texts
+
+        def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
+            sides = [encode_rows(encoder, _list_rows(texts, side)) for side in pairs.T]
+            return self._score_pairs(sides, "token", _list_negatives(pairs))
+
         config = self._config.context_training
-
-        def find_loss(rows: Rows, rng: np.random.Generator) -> Tensor:
-            sides = [
-                encode_rows(encoder, [self._shards.text(row) for row in rows[:, side]])
-                for side in (0, 1)
-            ]
-            return _score_pairs(sides, "token", config, _list_negatives(rows))
-
         history = self._run("context", encoder, config, find_loss)
-        target = self._folder / _CONTEXT
+        target = self._folder / CONTEXT
         if not target.is_dir():
             with replace_folder(target) as part:
                 encoder.save(part)
-        encoder = ContextEncoder(target).to(self._device)
-        return encoder.eval(), history
+        return ContextEncoder(target).to(self._device).eval(), history
 
     def _train_formula(self) -> tuple[FormulaEncoder, Epochs]:
         torch.manual_seed(self._seed)
-        shards, config = self._shards, self._config.formula_training
-        encoder = FormulaEncoder(
-            len(shards.vocabulary), self._config.width, self._config.layers,
-            self._config.heads,
-        ).to(self._device)  # fmt: skip
+        config, posts = self._config, self._posts
+        encoder = make_formula_encoder(config, len(posts.vocabulary)).to(self._device)
 
-        def find_loss(rows: Rows, rng: np.random.Generator) -> Tensor:
-            numbers = self._draw_formulas(rows, rng)
+        def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
             drawn = [
-                [shards.formula(r, n) for r, n in zip(side, chosen, strict=True)]
-                for side, chosen in zip(rows.T, numbers.T, strict=True)
+                _list_rows(posts.formulas, rows) for rows in self._draw(pairs, rng).T
             ]
             sides = [encode_rows(encoder, formulas) for formulas in drawn]
             names = np.array([f.tobytes() for f in drawn[1]], dtype=object)
-            is_negative = _list_negatives(rows) & (names[:, None] != names)
-            return _score_pairs(sides, self._config.scoring, config, is_negative)
+            is_negative = _list_negatives(pairs) & (names[:, None] != names)
+            return self._score_pairs(sides, config.scoring, is_negative)
 
-        history = self._run("formula", encoder, config, find_loss)
-        _round_weights(encoder, self._folder / _FORMULA)
+        history = self._run("formula", encoder, config.formula_training, find_loss)
+        save_weights(encoder, self._folder / FORMULA, half=True)
+        load_weights(encoder, self._folder / FORMULA)
         return encoder.eval(), history
 
-    def _train_fusion(self, vectors: FrozenVectors, width: int) -> Epochs:
+    def _train_fusion(self, context: ContextEncoder, formula: FormulaEncoder) -> Epochs:
+        texts = self._freeze("texts", context, self._posts.texts, scale=True)
+        formulas = self._freeze("formulas", formula, self._posts.formulas)
         torch.manual_seed(self._seed + 1)
-        config = self._config.fusion_training
-        fusion = GatedFusion(width, self._config.width, self._config.heads)
+        config = self._config
+        fusion = GatedFusion(context.width, config.width, config.heads)
         fusion = fusion.to(self._device)
 
-        def find_loss(rows: Rows, rng: np.random.Generator) -> Tensor:
-            numbers = self._draw_formulas(rows, rng)
-            sides = [
-                fusion.fuse(vectors.texts(side), vectors.formulas(side, chosen))
-                for side, chosen in zip(rows.T, numbers.T, strict=True)
-            ]
-            return _score_pairs(sides, "token", config, _list_negatives(rows))
+        def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
+            sides = []
+            for side, rows in zip(pairs.T, self._draw(pairs, rng).T, strict=True):
+                # the last row of formulas is empty: -1 finds it
+                chosen = rows % len(formulas)
+                text = texts.take(side).to(self._device, torch.float32)
+                found = formulas.take(chosen).to(self._device, torch.float32)
+                sides.append(fusion.fuse(scale_tokens(text), found))
+            return self._score_pairs(sides, "token", _list_negatives(pairs))
 
-        history = self._run("fusion", fusion, config, find_loss)
-        _round_weights(fusion, self._folder / _FUSION)
+        history = self._run("fusion", fusion, config.fusion_training, find_loss)
+        save_weights(fusion, self._folder / FUSION, half=True)
         return history
 
+    @torch.no_grad()
+    def _freeze(
+        self,
+        name: str,
+        encoder: nn.Module,
+        rows: RaggedVectors[Ids],
+        scale: bool = False,
+    ) -> RaggedVectors[NDArray[np.float16]]:
+        """Encode all rows once, to be read in every epoch; an empty row is the last.
+
+        The fusion sees every post in every epoch; what the encoders say never changes.
+        """
+        path = self._folder / _WORK / name
+        if not path.with_suffix(".arrays").is_file():
+            writer = VectorWriter(path)
+            starts = range(0, len(rows), _ROWS_AT_ONCE)
+            for start in report_progress(starts, f"{name} encoded for marf, batches"):
+                numbers = np.arange(start, min(start + _ROWS_AT_ONCE, len(rows)))
+                found = encode_rows(encoder, _list_rows(rows, numbers))
+                writer.add(scale_tokens(found) if scale else found)
+            none = torch.zeros(0, int(getattr(encoder, "width")))  # noqa: B009
+            writer.add(RaggedVectors.of([none]))
+            writer.close()
+        return VectorRows(path).rows
+
     def _run(
-        self, name: str, module: nn.Module, config: PhaseConfig, loss: LossOfBatch
+        self, name: str, module: nn.Module, config: PhaseConfig, loss: LossOfPairs
     ) -> Epochs:
-        pairs, held_out = self._shards.pairs, self._shards.held_out
+        """Train one part; it ends with the weights of its best epoch."""
+        pairs, held_out = self._posts.pairs, self._posts.held_out
         if name == "formula":
             pairs, held_out = self._with_formulas(pairs), self._with_formulas(held_out)
-        phase = Phase(name, module, config, self._seed, pairs, held_out, loss)
-        return phase.run(self._folder)
+        if not config.epochs:
+            return []
+        if len(pairs) < 2:
+            raise ConfigurationError(
+                "Expected at least 2 pairs of question and answer with what the "
+                f"{name} encoder of MaRF learns from (got {len(pairs)})"
+            )
+        best = self._folder / _WORK / f"{name}.arrays"
+
+        def compute(batch: Batch) -> Tensor:
+            rng = np.random.default_rng(batch.seed)
+            torch.manual_seed(int(rng.integers(2**31)))  # of dropout
+            return loss(batch.pairs, rng)
+
+        parameters = [p for p in module.parameters() if p.requires_grad]
+        learner = ModuleLearner(
+            name=f"marf, {name}",
+            module=module,
+            optimizer=torch.optim.AdamW(parameters, lr=config.learning_rate),
+            draw_batches=lambda epoch: self._draw_batches(pairs, config, epoch),
+            compute=compute,
+            validate=lambda: _validate(held_out, config.batch_size, loss),
+            keep_best=lambda: save_weights(module, best),
+            beats_start=True,
+            rate=find_rate,
+            clip_norm=_CLIP_NORM,
+            facts={"part": name},
+            batch_size=config.batch_size,
+            unit="pairs",
+        )
+        data = [rows.tolist() for rows in (pairs, held_out)]
+        made_from = checksum(name, asdict(self._config), self._seed, data)
+        checkpoint = self._folder / _WORK / f"{name}.pt"
+        training = Training(learner, checkpoint, made_from, config.epochs)
+        state = training.resume()
+        history = training.run()
+        load_weights(module, best)
+        if not state.best_epoch:
+            logger.warning(
+                "%s: no epoch was better than the start on the pairs that are held "
+                "out; the start is kept", name,
+            )  # fmt: skip
+        return [dict(record) for record in history]
+
+    def _draw_batches(
+        self, pairs: Rows, config: PhaseConfig, epoch: int
+    ) -> list[Batch]:
+        order = np.random.default_rng((self._seed, epoch + 1)).permutation(len(pairs))
+        size = config.batch_size
+        parts = [order[a : a + size] for a in range(0, len(order), size)]
+        return [
+            Batch(pairs[rows], (self._seed, epoch + 1, step))
+            for step, rows in enumerate(rows for rows in parts if len(rows) > 1)
+        ]
 
     def _with_formulas(self, pairs: Rows) -> Rows:
         """Return the pairs of which both sides have a formula."""
-        counts = [min(map(self._shards.count_formulas, pair)) for pair in pairs]
-        return pairs[np.array(counts, dtype=np.int64) > 0]
+        return pairs[(self._posts.formula_counts[pairs] > 0).all(1)]
 
-    def _draw_formulas(self, rows: Rows, rng: np.random.Generator) -> Rows:
-        """(B, 2) number of a formula of each post, 0 where it has none."""
-        counts = [[self._shards.count_formulas(row) for row in pair] for pair in rows]
-        return rng.integers(0, np.maximum(counts, 1))
+    def _draw(self, pairs: Rows, rng: np.random.Generator) -> Rows:
+        """(B, 2) row of a formula of each post, -1 if it has none."""
+        counts = self._posts.formula_counts[pairs]
+        return self._posts.find_formulas(pairs, rng.integers(0, np.maximum(counts, 1)))
 
-    @staticmethod
-    def load_weights(module: nn.Module, path: Path) -> None:
-        """Fill a module with weights that were kept in half precision."""
-        found = read_arrays(path)
-        tensors = {name: torch.from_numpy(v).float() for name, v in found.items()}
-        module.load_state_dict(tensors)
-
-
-def _round_weights(module: nn.Module, path: Path) -> None:
-    """Keep weights in half precision, and go on with what was kept."""
-    state = module.state_dict()
-    write_arrays(path, {name: v.half().cpu().numpy() for name, v in state.items()})
-    MarfTraining.load_weights(module, path)
+    def _score_pairs(
+        self,
+        sides: list[RaggedVectors[Tensor]],
+        scoring: Scoring,
+        is_negative: NDArray[np.bool_],
+    ) -> Tensor:
+        scores = score_batch(sides[0], sides[1], scoring)
+        allowed = torch.from_numpy(is_negative).to(scores.device)
+        return contrastive_loss(scores, allowed, self._config.objective)
 
 
-def _score_pairs(
-    sides: list[RaggedVectors[Tensor]],
-    scoring: Scoring,
-    config: PhaseConfig,
-    is_negative: NDArray[np.bool_],
-) -> Tensor:
-    scores = score_batch(sides[0], sides[1], scoring)
-    allowed = torch.from_numpy(is_negative).to(scores.device)
-    return contrastive_loss(scores, allowed, config.temperature, config.objective)
+def make_formula_encoder(config: ModelConfig, vocabulary: int) -> FormulaEncoder:
+    """Return a formula encoder with new weights."""
+    return FormulaEncoder(vocabulary, config.width, config.layers, config.heads)
 
 
-def _list_negatives(rows: Rows) -> NDArray[np.bool_]:
+def find_rate(step: int, steps: int) -> float:
+    """Return the part of the learning rate at a step of so many.
+
+    >>> [round(find_rate(step, 20), 2) for step in (0, 1, 2, 19)]
+    [0.5, 1.0, 1.0, 0.06]
+    """
+    warm = max(1.0, _WARM_UP * steps)
+    return min(1.0, (step + 1) / warm, (steps - step) / max(1.0, steps - warm))
+
+
+def _validate(held_out: Rows, size: int, loss: LossOfPairs) -> dict[str, float]:
+    """Return the mean loss of the pairs that are held out; nothing without any."""
+    losses = []
+    for start in range(0, len(held_out), size):
+        pairs = held_out[start : start + size]
+        if len(pairs) > 1:  # one pair has no negatives
+            rng = np.random.default_rng((0, start))
+            losses.append((len(pairs), float(loss(pairs, rng))))
+    weight = sum(number for number, _ in losses)
+    mean = {VALIDATION_LOSS: sum(n * x for n, x in losses) / weight} if weight else {}
+    return mean
+
+
+def _list_rows(rows: RaggedVectors[Ids], numbers: Rows) -> Sequence[Ids]:
+    """Return the ids of some rows; of none for -1."""
+    ptr = rows.ptr
+    return [rows.vectors[ptr[n] : ptr[n + 1]] if n >= 0 else rows.vectors[:0]
+            for n in numbers.tolist()]  # fmt: skip
+
+
+def _list_negatives(pairs: Rows) -> NDArray[np.bool_]:
     """(B, B) answers of other questions than one's own."""
-    questions, answers = rows.T
+    questions, answers = pairs.T
     found: NDArray[np.bool_] = (questions[:, None] != questions) & (
         answers[:, None] != answers
     )

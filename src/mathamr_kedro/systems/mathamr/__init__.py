@@ -4,11 +4,9 @@ Mansouri, Oard and Zanibbi 2022. What each module does, in the order of the step
 
     linearisation    math graph ──> string, depth first          ┐ of queries and
     contexts         formula in its post ──> text, five forms    ┘ candidates
-    judged, triples  judgments ──> (query, candidate, score), folds of topics
-    losses, trainer  a text model (encoder) fine-tuned on them, one for each fold
-    formula_vectors  texts of all formulas ──> vectors; search by cosine
-    first_stages     runs that are reranked
-    reranking        cosine, reranking, score-weighted reciprocal rank fusion
+    triples          judgments ──> (query, candidate, score), folds of topics
+    training         a text model (encoder) fine-tuned on them, one for each fold
+    search           vectors of all texts, cosine, reranking, fusion with a first run
     system           the four steps; config has their parameters
 """
 

@@ -1,4 +1,4 @@
-"""Parameters of MathAMR: what stands below ``systems.mathamr``."""
+"""Parameters of MathAMR, below ``systems.mathamr``."""
 
 from __future__ import annotations
 
@@ -28,34 +28,20 @@ value           in the paper        "Find FORMULA_0" of ``x^2``
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What decides the weights; the defaults are the paper's where it has them."""
+    """What decides the weights; the paper's values if it has them."""
 
     text_model: str = "mpnet"
     """The encoder that is fine-tuned: a known name, or a folder."""
     representation: Representation = "amr_opt"
-    context: Literal["sentence", "post"] = "sentence"
-    """What of a post is written: the sentence of the formula, or all sentences."""
     folds: int = 5
     """Judged topics are dealt into so many parts; each is searched by a model that was
     trained on the others."""
     epochs: int = 50
     """0: the text model as it is."""
-    schedule: Literal["alternate", "phases"] = "alternate"
-    """Both losses in turn, batch by batch, or the first for half of the epochs and
-    then the second."""
     batch_size: int = 16
     max_length: int = 128
     """Tokens of a text; the paper has 256 for ``text_opt``."""
     learning_rate: float = 2e-5
-    weight_decay: float = 0.01
-    warmup: float = 0.1
-    """Part of the steps in which the learning rate grows; then it falls to 0."""
-    margin: float = 0.5
-    """Distance that the contrastive loss keeps between unrelated formulas."""
-    scale: float = 20.0
-    """Of cosines in the multiple-negatives loss."""
-    validation: float = 0.1
-    """Part of the triples of each grade that chooses the epoch."""
 
     def __post_init__(self) -> None:
         if self.folds < 2 or self.epochs < 0:
@@ -69,11 +55,6 @@ class ModelConfig:
                 f"a batch, and max_length of at least 1 (got {self.batch_size!r}, "
                 f"{self.max_length!r})"
             )
-        if not (0 <= self.validation < 1 and 0 <= self.warmup <= 1):
-            raise ConfigurationError(
-                "Expected validation and warmup to be parts of 1 (got "
-                f"{self.validation!r}, {self.warmup!r})"
-            )
 
 
 @dataclass(frozen=True)
@@ -81,22 +62,17 @@ class SearchConfig:
     """What is done with the weights."""
 
     first_stage: FormulaTerms | Literal["none"] = "bm25_slt"
-    """Run that is reranked and fused with its reranking; ``none``: cosines alone."""
-    depth: int = 1000
-    """Formulas of a run that are reranked."""
+    """Run that is reranked and fused with its reranking; ``none``: only cosines."""
     runs: Mapping[str, str] = field(default_factory=dict)
     """Run files of Task 2 by a name, reranked and fused in the same way."""
     instances: int = 5
     """Formulas of each visual id that are compared, those with the first ids; the best
     counts. The lab assessed at most five. 0: all."""
-    batch_size: int = 64
-    """Texts that are encoded at once."""
 
     def __post_init__(self) -> None:
-        if self.depth < 1 or self.batch_size < 1 or self.instances < 0:
+        if self.instances < 0:
             raise ConfigurationError(
-                "Expected depth and batch_size of at least 1 and instances of at least "
-                f"0 (got {self.depth!r}, {self.batch_size!r}, {self.instances!r})"
+                f"Expected instances of at least 0 (got {self.instances!r})"
             )
 
 

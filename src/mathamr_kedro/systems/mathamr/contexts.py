@@ -8,8 +8,8 @@
 
 Formulas of a sentence share its text (MathAMR, section 5). Clean texts have the
 punctuation of a formula behind it already, so a full stop in ``$x^2.$`` ends a
-sentence. A formula without a context, as in a comment that was not parsed, stands
-alone. Letters of mathematical alphabets (``𝑥``) are written as letters: the
+sentence. A formula without a context, as in a comment that was not parsed, is written
+by itself. Letters of mathematical alphabets (``𝑥``) are written as letters: the
 vocabularies of most encoders do not have them.
 """
 
@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import logging
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
 from mathamr_kedro.base.errors import GraphError
-from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post
+from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, TopicId
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, read_math_graph
 from mathamr_kedro.systems.base import Collection, Query
-from mathamr_kedro.systems.mathamr.config import ModelConfig
+from mathamr_kedro.systems.mathamr.config import Representation
 from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
 
 logger = logging.getLogger(__name__)
@@ -36,18 +36,17 @@ class Contexts:
     """Writes formulas with their contexts.
 
     Args:
-        config: which form, and how much of a post.
-        sources: the collection; its trees are looked up where the form asks for them.
+        representation: which form.
+        sources: the collection; its trees are looked up if the form asks for them.
     """
 
-    def __init__(self, config: ModelConfig, sources: Collection) -> None:
-        self._words, _, self._formula = config.representation.rpartition("_")
-        self._whole = config.context == "post"
+    def __init__(self, representation: Representation, sources: Collection) -> None:
+        self._words, _, self._formula = representation.rpartition("_")
         self._sources = sources
         self._topics: dict[TopicId, dict[FormulaId, str]] | None = None
 
     def of_posts(self) -> Iterator[dict[FormulaId, str]]:
-        """Yield the texts of the formulas of each post; none where they stand alone."""
+        """Yield the texts of the formulas of each post; none for the form ``opt``."""
         if self._words == "text":
             for post in self._sources.posts():
                 yield self.read_text(post)
@@ -58,7 +57,7 @@ class Contexts:
     def write_query(self, topic: Query) -> str:
         """Return the text of the formula that a topic asks for.
 
-        Where it has no context, as a query that a person typed, it stands alone.
+        Without a context, as a query that a person typed, it is written by itself.
         """
         query = topic.asked_formula
         found: Mapping[FormulaId, str] = {}
@@ -78,13 +77,12 @@ class Contexts:
         if self._formula == "latex":
             latex = {number: mention.latex for number, mention in named.items()}
         try:
-            graph = LinearGraph(read_math_graph(record.graph), latex)
-            if self._whole:
-                texts = dict.fromkeys(named, graph.write())
-            else:
-                texts = graph.write_sentences()
+            graph = read_math_graph(record.graph)
+            texts = LinearGraph(graph, latex).write_sentences()
         except GraphError as problem:
-            logger.warning("formulas of %s stand alone: %s", record.graph_id, problem)
+            logger.warning(
+                "formulas of %s have no context: %s", record.graph_id, problem
+            )
             return {}
         return {
             mention.formula_id: _write_plainly(texts[number])
@@ -101,33 +99,29 @@ class Contexts:
             mention = mentions.get(name)
             if mention is None:
                 return name
-            return self.write_alone(_instance_of(mention, owner), dollars=True)
+            formula = FormulaInstance(
+                mention.formula_id, mention.visual_id, owner, mention.latex
+            )
+            return self.write_alone(formula, dollars=True)
 
         found: dict[FormulaId, str] = {}
-        for sentence in self._split(post.text):
+        chunks = split_chunks(post.text)
+        for sentence in (s for chunk in chunks for s in chunk.sentences):
             names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
             new = [n for n in names if mentions[n].formula_id not in found]
             if new:
-                text = _write_plainly(_replace(sentence, spell))
+                text = PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)
+                text = _write_plainly(text)
                 found.update((mentions[name].formula_id, text) for name in new)
         return found
 
     def write_alone(self, formula: FormulaInstance, dollars: bool = False) -> str:
-        """Return a formula without context; its LaTeX where there is no tree."""
+        """Return a formula without context; its LaTeX if there is no tree."""
         if self._formula != "latex":
             trees = self._sources.trees_of(formula)
             if trees is not None and trees.opt is not None:
                 return _write_plainly(linearise(trees.opt))
         return f"${formula.latex}$" if dollars else formula.latex
-
-    def _split(self, text: str) -> Sequence[str]:
-        if self._whole:
-            return [text]
-        return [s for chunk in split_chunks(text) for s in chunk.sentences]
-
-
-def _instance_of(mention: FormulaMention, owner: str) -> FormulaInstance:
-    return FormulaInstance(mention.formula_id, mention.visual_id, owner, mention.latex)
 
 
 def _write_plainly(text: str) -> str:
@@ -137,7 +131,3 @@ def _write_plainly(text: str) -> str:
     'SUP x 2'
     """
     return unicodedata.normalize("NFKC", text)
-
-
-def _replace(sentence: str, spell: Callable[[str], str]) -> str:
-    return PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)

@@ -1,4 +1,4 @@
-r"""A sentence encoder with nothing but torch and transformers.
+r"""A sentence encoder that can be fine-tuned, with torch and transformers only.
 
 .. math:: v = \frac{\sum_t m_t h_t}{\lVert \sum_t m_t h_t \rVert}
 
@@ -18,23 +18,23 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
-from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.systems.transformer import Transformer
 
 _POOLING = Path("1_Pooling") / "config.json"
 _OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")
 
 
-class TextEncoder(nn.Module):
+class TextEncoder(Transformer):
     """Texts to vectors of length 1.
 
     Args:
         folder: of a model in the format of transformers, or of sentence-transformers
             with mean pooling.
         max_length: tokens beyond are cut.
-        device: where to compute; the GPU where there is one if ``None``.
 
     Raises:
         ConfigurationError: the package transformers is missing, or the model pools
@@ -42,59 +42,24 @@ class TextEncoder(nn.Module):
         MalformedInputError: the folder holds no such model.
     """
 
-    def __init__(
-        self, folder: Path, max_length: int, device: torch.device | None = None
-    ) -> None:
-        super().__init__()
-        try:  # takes seconds, and is an extra
-            from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415
-            from transformers.utils.logging import (  # noqa: PLC0415
-                disable_progress_bar,
-            )
-        except ImportError as exc:
-            raise ConfigurationError(
-                'Expected the package transformers; pip install "mathamr-kedro[text]"'
-            ) from exc
+    def __init__(self, folder: Path, max_length: int) -> None:
         _check_pooling(folder)
-        disable_progress_bar()
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(
-                folder, local_files_only=True
-            )
-            self._model = AutoModel.from_pretrained(
-                folder, local_files_only=True, dtype=torch.float32
-            )
-        except (OSError, ValueError, KeyError) as exc:
-            raise MalformedInputError(
-                f"Expected a text model in {str(folder)!r} ({exc})"
-            ) from exc
-        longest = getattr(self._model.config, "max_position_embeddings", max_length)
+        super().__init__(folder)
+        longest = getattr(self.model.config, "max_position_embeddings", max_length)
         # RoBERTa and MPNet count positions from 2.
         self._max_length = min(max_length, longest - 2)
-        found = "cuda" if torch.cuda.is_available() else "cpu"
-        self.to(device or torch.device(found))
-
-    @property
-    def device(self) -> torch.device:
-        """Where it computes."""
-        found: torch.device = self._model.device
-        return found
-
-    @property
-    def width(self) -> int:
-        """Dimensions of a vector."""
-        return int(self._model.config.hidden_size)
+        self.to(ComputeConfig().choose_device())
 
     def forward(self, texts: Sequence[str]) -> Tensor:
         """(B, k) vectors of length 1."""
-        tokens = self._tokenizer(
+        tokens = self.tokenizer(
             list(texts),
             padding=True,
             truncation=True,
             max_length=self._max_length,
             return_tensors="pt",
         ).to(self.device)
-        states = self._model(**tokens).last_hidden_state  # (B, tokens, k)
+        states = self.model(**tokens).last_hidden_state  # (B, tokens, k)
         mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
         return F.normalize((states * mask).sum(1), dim=1)
 
@@ -111,23 +76,13 @@ class TextEncoder(nn.Module):
         self.train(was_training)
         return vectors
 
-    @staticmethod
-    def copy(source: Path, folder: Path) -> None:
-        """Copy what an encoder reads, so that another machine can train it."""
-        _check_pooling(source)
-        has_tensors = any(source.glob("*.safetensors"))
-        skipped = _OTHER_WEIGHTS if has_tensors else _OTHER_WEIGHTS[1:]
-        shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*skipped))
 
-    def save(self, folder: Path) -> None:
-        """Write the model in half precision, for this class and for other tools."""
-        state = {
-            name: value.half() if value.is_floating_point() else value
-            for name, value in self._model.state_dict().items()
-        }
-        with replace_folder(folder) as part:
-            self._model.save_pretrained(part, state_dict=state)
-            self._tokenizer.save_pretrained(part)
+def copy_model(source: Path, folder: Path) -> None:
+    """Copy what an encoder reads, so that another machine can train it."""
+    _check_pooling(source)
+    has_tensors = any(source.glob("*.safetensors"))
+    skipped = _OTHER_WEIGHTS if has_tensors else _OTHER_WEIGHTS[1:]
+    shutil.copytree(source, folder, ignore=shutil.ignore_patterns(*skipped))
 
 
 def _check_pooling(folder: Path) -> None:

@@ -19,46 +19,42 @@ same query, or the same text:
 
 from __future__ import annotations
 
-import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from mathamr_kedro.model import info_nce
 
-def contrastive_loss(
-    queries: Tensor, candidates: Tensor, scores: Tensor, margin: float
-) -> Tensor:
+_MARGIN = 0.5
+"""Distance that unrelated formulas keep; the paper names none."""
+_SCALE = 20.0
+"""Of cosines, as in sentence-transformers."""
+
+
+def contrastive_loss(queries: Tensor, candidates: Tensor, scores: Tensor) -> Tensor:
     r"""Return :math:`\mathcal{L}_C`.
 
     Args:
         queries: (B, k) of length 1.
         candidates: (B, k) of length 1.
         scores: (B,) from 0 to 1.
-        margin: that unrelated formulas keep.
     """
     distance = 1.0 - (queries * candidates).sum(1)
     near = scores * distance.square()
-    far = (1.0 - scores) * F.relu(margin - distance).square()
+    far = (1.0 - scores) * F.relu(_MARGIN - distance).square()
     return 0.5 * (near + far).mean()
 
 
 def multiple_negatives_loss(
-    queries: Tensor,
-    candidates: Tensor,
-    query_ids: Tensor,
-    candidate_ids: Tensor,
-    scale: float,
+    queries: Tensor, candidates: Tensor, query_ids: Tensor, candidate_ids: Tensor
 ) -> Tensor:
     r"""Return :math:`\mathcal{L}_N`.
 
     Args:
         queries: (B, k) of length 1.
         candidates: (B, k) of length 1.
-        query_ids: (B,) equal where texts are.
-        candidate_ids: (B,) equal where texts are.
-        scale: of the cosines.
+        query_ids: (B,) equal for equal texts.
+        candidate_ids: (B,) equal for equal texts.
     """
-    logits = scale * queries @ candidates.T  # (B, B)
     same = (query_ids[:, None] == query_ids) | (candidate_ids[:, None] == candidate_ids)
     same.fill_diagonal_(False)
-    logits = logits.masked_fill(same, -torch.inf)
-    return F.cross_entropy(logits, torch.arange(len(queries), device=logits.device))
+    return info_nce(_SCALE * queries @ candidates.T, temperature=1.0, excluded=same)

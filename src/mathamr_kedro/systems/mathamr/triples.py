@@ -6,7 +6,8 @@ A grade of 3 or 2 is a score of 1, 1 one of 0.5, 0 one of 0 (MathAMR, section 4)
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,32 +35,33 @@ class Triple(NamedTuple):
         return _SCORES[min(self.grade, 3)]
 
 
-class TripleFile:
-    """Triples on disk, one line of JSON each."""
+def write_triples(path: Path, triples: Iterable[Triple]) -> dict[str, int]:
+    """Write triples, a line of JSON each; return how many there are by grade."""
+    counts: Counter[str] = Counter()
+    with replace_file(path) as part, part.open("w", encoding="utf-8") as file:
+        for triple in triples:
+            file.write(json.dumps(triple._asdict()) + "\n")
+            counts[f"grade_{triple.grade}"] += 1
+    return dict(sorted(counts.items()))
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
 
-    def write(self, triples: Iterable[Triple]) -> dict[str, int]:
-        """Write triples; return how many there are by grade."""
-        counts: dict[str, int] = {}
-        with replace_file(self.path) as part, part.open("w", encoding="utf-8") as file:
-            for triple in triples:
-                file.write(json.dumps(triple._asdict()) + "\n")
-                name = f"grade_{triple.grade}"
-                counts[name] = counts.get(name, 0) + 1
-        return dict(sorted(counts.items()))
+def read_triples(path: Path) -> list[Triple]:
+    """Read what :func:`write_triples` wrote.
 
-    def __iter__(self) -> Iterator[Triple]:
-        with self.path.open(encoding="utf-8") as file:
-            for number, line in enumerate(file, start=1):
-                try:
-                    yield Triple(**json.loads(line))
-                except (ValueError, TypeError) as exc:
-                    raise MalformedInputError(
-                        f"Expected a triple in line {number} of {str(self.path)!r} "
-                        f"(got {line[:80]!r}); run the stage 'training' again"
-                    ) from exc
+    Raises:
+        MalformedInputError: a line is no triple.
+    """
+    triples = []
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                triples.append(Triple(**json.loads(line)))
+            except (ValueError, TypeError) as exc:
+                raise MalformedInputError(
+                    f"Expected a triple in line {number} of {str(path)!r} (got "
+                    f"{line[:80]!r}); run the stage 'training' again"
+                ) from exc
+    return triples
 
 
 def choose_triples(

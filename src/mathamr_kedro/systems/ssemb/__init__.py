@@ -10,12 +10,10 @@ What is inside::
 
     system     the steps of a paper's system       config    its parameters
     graphs     graphs as numbers, labels           views     augmentations
-    network    GIN, head, InfoNCE                  training  epochs, checkpoints
-    contexts   texts around formulas               encoding  trees, texts to vectors
-    index      files of vectors and instances      ranking   two stages, fusion
-    search     index and rankers
+    network    GIN, head                           training  InfoNCE over views
+    contexts   texts around formulas               search    index, two stages, Eq. 3
 
-Names are imported when they are first used: training needs torch and numpy alone.
+Names are imported when they are first used: training needs torch and numpy only.
 """
 
 from __future__ import annotations

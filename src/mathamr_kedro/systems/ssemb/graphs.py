@@ -6,16 +6,15 @@
                  └─► U!times ──► x     source    0 0 2 2        within the graph
                         └──► y         target    1 2 1 3
 
-A :class:`GraphTable` lies in one file that a machine with torch and numpy can read; a
+A :class:`GraphTable` is one file that a machine with torch and numpy can read; a
 :class:`GraphBatch` is what the network and the augmentations work on.
 """
 
 from __future__ import annotations
 
-import json
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,53 +24,31 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.arrays import read_arrays, spread_ranges, write_arrays
-from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.graphs import FormulaGraph
 
-UNKNOWN, MASK = 0, 1
-"""Numbers of labels nobody knows, and of labels that are hidden."""
+MASK = 1
+"""Number of labels that are hidden."""
+WILDCARDS = range(2, 12)
+"""Numbers that a wildcard is drawn from: ten, as in the paper."""
+_SPECIAL = ("[UNK]", "[MASK]", *(f"[WILDCARD_{n}]" for n in range(len(WILDCARDS))))
 
 
-class LabelVocabulary:
-    """Labels to numbers: unknown, mask, wildcards, then labels and their kinds.
+def count_labels(counts: Counter[str], min_count: int) -> Vocabulary:
+    """List the labels that are frequent enough, and the kinds of the others.
 
-    A label that was too rare to be listed is read as its kind: ``N!3.14`` as ``N!``.
+    A label that is too rare is read as its kind: ``N!3.14`` as ``N!``.
     """
+    kinds = {_find_kind(label) for label, n in counts.items() if n < min_count}
+    kept = {label for label, n in counts.items() if n >= min_count}
+    return Vocabulary([*_SPECIAL, *sorted(kept | kinds)], _find_kind)
 
-    def __init__(self, labels: Sequence[str], wildcards: int) -> None:
-        self.wildcards = range(MASK + 1, MASK + 1 + wildcards)
-        self._labels = list(labels)
-        start = self.wildcards.stop
-        self._numbers = {label: start + n for n, label in enumerate(labels)}
 
-    @classmethod
-    def count(cls, counts: Counter[str], least: int, wildcards: int) -> LabelVocabulary:
-        """List the labels that stand at least so often, and the kinds of the others."""
-        kinds = {_find_kind(label) for label, n in counts.items() if n < least}
-        kept = {label for label, n in counts.items() if n >= least}
-        return cls(sorted(kept | kinds), wildcards)
-
-    @classmethod
-    def read(cls, path: Path) -> LabelVocabulary:
-        """Read what :meth:`save` wrote."""
-        return cls(**json.loads(path.read_text(encoding="utf-8")))
-
-    def save(self, path: Path) -> None:
-        """Write it to a file."""
-        values = {"labels": self._labels, "wildcards": len(self.wildcards)}
-        write_text(path, json.dumps(values, ensure_ascii=False))
-
-    def __len__(self) -> int:
-        return self.wildcards.stop + len(self._labels)
-
-    def number(self, label: str) -> int:
-        """Return the number of a label, of its kind, or of what nobody knows."""
-        known = self._numbers.get(label)
-        if known is None:
-            known = self._numbers.get(_find_kind(label), UNKNOWN)
-        return known
+def read_labels(path: Path) -> Vocabulary:
+    """Read labels that were saved."""
+    return Vocabulary.load(path, _find_kind)
 
 
 def _find_kind(label: str) -> str:
@@ -100,57 +77,41 @@ class GraphBatch(NamedTuple):
         return GraphBatch(*(part.to(device) for part in self))
 
     def keep(self, nodes: Tensor) -> GraphBatch:
-        """Return the part over the nodes where the mask is true, renumbered."""
+        """Return the part over the nodes of a mask, renumbered."""
         place = nodes.cumsum(0) - 1
         ends = torch.cat([nodes.new_zeros(1, dtype=torch.int64), nodes.cumsum(0)])
         edges = self.edges[:, nodes[self.edges].all(0)]
         return GraphBatch(self.labels[nodes], place[edges], ends[self.ptr])
 
 
+@dataclass(frozen=True, eq=False)
 class GraphTable:
-    """Many graphs in four arrays, read by mapping their file into memory."""
+    """Many graphs in four arrays."""
 
-    def __init__(
-        self,
-        labels: NDArray[np.int32],
-        edges: NDArray[np.int32],
-        node_ptr: NDArray[np.int64],
-        edge_ptr: NDArray[np.int64],
-    ) -> None:
-        self.labels, self.edges = labels, edges
-        self._node_ptr, self._edge_ptr = node_ptr, edge_ptr
+    labels: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    """(E, 2) within each graph."""
+    node_ptr: NDArray[np.int64]
+    edge_ptr: NDArray[np.int64]
 
     @classmethod
     def read(cls, path: Path) -> GraphTable:
         """Map the file that :meth:`save` wrote."""
         return cls(**read_arrays(path))
 
-    def save(self, path: Path) -> int:
-        """Write it to a file and return the bytes."""
-        return write_arrays(
-            path,
-            {
-                "labels": self.labels,
-                "edges": self.edges,
-                "node_ptr": self._node_ptr,
-                "edge_ptr": self._edge_ptr,
-            },
-        )
+    def save(self, path: Path) -> None:
+        """Write it to a file."""
+        write_arrays(path, vars(self))
 
     def __len__(self) -> int:
-        return len(self._node_ptr) - 1
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Nodes of each graph."""
-        return np.diff(self._node_ptr)
+        return len(self.node_ptr) - 1
 
     def take(self, chosen: NDArray[np.int64]) -> GraphBatch:
         """Put the graphs with these numbers beside each other."""
-        sizes, edges = self.sizes[chosen], np.diff(self._edge_ptr)[chosen]
+        sizes, edges = (np.diff(p)[chosen] for p in (self.node_ptr, self.edge_ptr))
         ptr = np.concatenate([[0], np.cumsum(sizes)])
-        nodes = spread_ranges(self._node_ptr[chosen], sizes)
-        rows = spread_ranges(self._edge_ptr[chosen], edges)
+        nodes = spread_ranges(self.node_ptr[chosen], sizes)
+        rows = spread_ranges(self.edge_ptr[chosen], edges)
         shift = np.repeat(ptr[:-1], edges)
         return GraphBatch(
             torch.from_numpy(self.labels[nodes].astype(np.int64)),
@@ -178,14 +139,12 @@ class GraphTableBuilder:
         self._node_ptr.append(len(self._labels))
         self._edge_ptr.append(len(self._edges) // 2)
 
-    def finish(self, vocabulary: LabelVocabulary) -> GraphTable:
+    def finish(self, vocabulary: Vocabulary) -> GraphTable:
         """Return the table."""
-        numbers = [vocabulary.number(label) for label in self._seen]
-        seen = np.array(self._labels, dtype=np.int64)
-        edges = np.array(self._edges, dtype=np.int32).reshape(-1, 2)
+        numbers = [vocabulary.find(label) for label in self._seen]
         return GraphTable(
-            np.array(numbers, dtype=np.int32)[seen],
-            edges,
+            np.array(numbers, dtype=np.int32)[np.array(self._labels, dtype=np.int64)],
+            np.array(self._edges, dtype=np.int32).reshape(-1, 2),
             np.array(self._node_ptr),
             np.array(self._edge_ptr),
         )

@@ -1,8 +1,8 @@
-r"""StructEmb: a graph isomorphism network over shared operator graphs, and InfoNCE.
+r"""StructEmb: a graph isomorphism network over shared operator graphs.
 
 ::
 
-    labels ─► embedding ─► GIN ─► GIN ─► head ─► z      (training alone)
+    labels ─► embedding ─► GIN ─► GIN ─► head ─► z      (training only)
                             │      │
                             └──────┴── sums over the nodes, side by side ─► h
 
@@ -12,49 +12,41 @@ One layer (Xu et al. 2019) is
     h_v^{(k)} = \text{MLP}^{(k)}\Big((1 + \epsilon^{(k)})\, h_v^{(k-1)}
         + \sum_{u \in \mathcal{N}(v)} h_u^{(k-1)}\Big)
 
-where neighbours are those along edges in both directions, and the loss of N pairs of
-views :math:`z_i, z'_i` is
-
-.. math::
-    L = -\frac{1}{2N} \sum_{i=1}^{N} \Big(
-        \log \frac{\exp(\cos(z_i, z'_i) / \tau)}{\sum_j \exp(\cos(z_i, z'_j) / \tau)} +
-        \log \frac{\exp(\cos(z_i, z'_i) / \tau)}{\sum_j \exp(\cos(z_j, z'_i) / \tau)}
-        \Big)
+whose neighbours are those along edges in both directions.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
-from mathamr_kedro.base.checksums import check_file, replace_checked_file
-from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch
+
+_LAYERS = 2
+"""As in the paper."""
 
 
 class StructureEncoder(nn.Module):
     """Formulas to vectors.
 
     Args:
-        config: its shape.
+        dimension: of a formula's vector.
         num_labels: of the vocabulary.
     """
 
-    def __init__(self, config: StructureConfig, num_labels: int) -> None:
+    def __init__(self, dimension: int, num_labels: int) -> None:
         super().__init__()
-        width = config.dimension // config.num_layers
+        width = dimension // _LAYERS
         self.embedding = nn.Embedding(num_labels, width)
-        self.layers = nn.ModuleList(_Layer(width) for _ in range(config.num_layers))
+        self.layers = nn.ModuleList(_Layer(width) for _ in range(_LAYERS))
         self.head = nn.Sequential(
-            nn.Linear(config.dimension, config.dimension),
-            nn.BatchNorm1d(config.dimension),
+            nn.Linear(dimension, dimension),
+            nn.BatchNorm1d(dimension),
             nn.ReLU(),
-            nn.Linear(config.dimension, config.dimension),
+            nn.Linear(dimension, dimension),
         )
 
     def forward(self, batch: GraphBatch) -> Tensor:
@@ -65,42 +57,6 @@ class StructureEncoder(nn.Module):
             x = layer(x, neighbours)
             sums.append(_SumNodes.apply(x, batch.ptr, batch.graph_of))
         return torch.cat(sums, dim=1)
-
-    def save(self, path: Path) -> None:
-        """Write the weights."""
-        state = {name: value.cpu() for name, value in self.state_dict().items()}
-        with replace_checked_file(path) as part, part.open("wb") as file:
-            torch.save(state, file)
-
-    @classmethod
-    def load(
-        cls, path: Path, config: StructureConfig, num_labels: int
-    ) -> StructureEncoder:
-        """Read what :meth:`save` wrote, ready to encode.
-
-        Raises:
-            MissingInputError: there are no weights.
-            DamagedFileError: they are not what was written.
-        """
-        if not path.is_file():
-            raise MissingInputError(
-                f"Expected the weights of ssemb in {str(path)!r}; run the stage "
-                "'training'"
-            )
-        check_file(path, f"delete {str(path.parents[1])!r} and train again")
-        model = cls(config, num_labels)
-        state = torch.load(path, map_location="cpu", weights_only=True)
-        model.load_state_dict(state)
-        return model.eval()
-
-
-def info_nce(first: Tensor, second: Tensor, temperature: float) -> Tensor:
-    """Compute the loss of (N, k) views; row i of both is the same formula."""
-    left, right = F.normalize(first, dim=1), F.normalize(second, dim=1)
-    scores = left @ right.T / temperature
-    target = torch.arange(len(scores), device=scores.device)
-    there, back = F.cross_entropy(scores, target), F.cross_entropy(scores.T, target)
-    return (there + back) / 2
 
 
 class _Layer(nn.Module):

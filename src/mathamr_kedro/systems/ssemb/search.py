@@ -1,46 +1,96 @@
-"""Building the index of SSEmb, and asking it for the formulas of topics."""
+r"""Two-stage ranking: candidates by structure, then structure and text together.
+
+.. math::
+    S_\text{final}(q, c) = \lambda \cos(f_q, f_c) + (1 - \lambda) \cos(t_q, t_c)
+    \qquad (3)
+
+with vectors :math:`f` of structure and :math:`t` of the surrounding text. A visual id
+has one structure and as many texts as instances; it counts by its best instance.
+
+::
+
+    structure.f16     a row for each visual id, in the order of their first instances
+    contexts.f16      different texts around formulas; none without a text model
+    formulas.arrays   all instances, and the context of each (-1: none)
+"""
 
 from __future__ import annotations
 
-import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import PostId, VisualId
+from mathamr_kedro.formula.graphs import build_shared_graph
+from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.formula_table import FormulaTable
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.contexts import Contexts
-from mathamr_kedro.systems.ssemb.encoding import TextEncoder, TreeEncoder
-from mathamr_kedro.systems.ssemb.index import (
-    CONTEXTS,
-    STRUCTURE,
-    FormulaIndex,
-    InstanceList,
-    VectorFile,
-)
-from mathamr_kedro.systems.ssemb.ranking import TwoStageRanking
-from mathamr_kedro.text import explain_absence
+from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, read_labels
+from mathamr_kedro.systems.ssemb.network import StructureEncoder
+from mathamr_kedro.systems.ssemb.training import LABELS, WEIGHTS
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.weights import load_weights
+from mathamr_kedro.text import SentenceEncoder, explain_absence, find_text_model
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 logger = logging.getLogger(__name__)
 
-_SHAPE = "shape.json"
+T = TypeVar("T")
+_STRUCTURE, _CONTEXTS, _FORMULAS = "structure", "contexts", "formulas.arrays"
+_CANDIDATES = 500_000
+"""Visual ids that the first stage keeps, by structure only; as in the paper."""
+_TREES_AT_ONCE, _TEXTS_AT_ONCE = 2048, 512
+
+
+class TreeEncoder:
+    """StructEmb, trained: operator trees to vectors of length 1.
+
+    Args:
+        folder: of a training that has ended.
+        dimension: of the vectors.
+
+    Raises:
+        MissingInputError: nothing was trained.
+    """
+
+    def __init__(self, folder: Path, dimension: int) -> None:
+        self._vocabulary = read_labels(folder / LABELS)
+        self._model = StructureEncoder(dimension, len(self._vocabulary))
+        load_weights(self._model, folder / WEIGHTS)
+        self._device = ComputeConfig().choose_device()
+        self._model.to(self._device).eval()
+
+    @torch.inference_mode()
+    def encode(self, trees: Sequence[FormulaTree]) -> NDArray[np.float32]:
+        """(N, k) vectors of trees."""
+        builder = GraphTableBuilder()
+        for tree in trees:
+            builder.add(build_shared_graph(tree))
+        batch = builder.finish(self._vocabulary).take(np.arange(len(trees)))
+        vectors = F.normalize(self._model(batch.to(self._device)), dim=1)
+        found: NDArray[np.float32] = vectors.cpu().numpy()
+        return found
 
 
 def build_index(
     config: SSEmbConfig, sources: Collection, model: Path, folder: Path
 ) -> Mapping[str, Any]:
-    """Encode a tree of each visual id and, where a text model is, all contexts.
+    """Encode a tree of each visual id and, if there is a text model, all contexts.
 
     Args:
         config: of the system.
@@ -48,40 +98,45 @@ def build_index(
         model: folder of the trained network.
         folder: gets the index.
     """
-    instances = InstanceList()
-    encoder = TreeEncoder(model, config.model)
-    trees = _gather_trees(sources, instances)
-    VectorFile.write(folder / STRUCTURE, encoder.encode(trees))
-    width, absence = 0, explain_absence(config.search.text_model)
-    if absence is None:
-        texts = instances.read_contexts(sources.posts(), Contexts(config.search))
-        found = TextEncoder(config.search.text_model).encode(texts)
-        told = report_progress(found, "texts encoded for ssemb", len)
-        width = VectorFile.write(folder / CONTEXTS, told)
-    else:
-        logger.warning("ssemb: structure alone, no texts. %s", absence)
-    instances.save(folder)
-    write_text(folder / _SHAPE, json.dumps({"text_dimension": width}))
-    size = sum(file.stat().st_size for file in folder.iterdir())
+    encoder = TreeEncoder(model, config.model.dimension)
+    instances: list[FormulaInstance] = []
+    writer = VectorWriter(folder / _STRUCTURE)
+    for trees in _take_some(_gather_trees(sources, instances), _TREES_AT_ONCE):
+        writer.add(RaggedVectors.one_each(encoder.encode(trees)))
+    size, width = writer.close(), 0
+    contexts = np.full(len(instances), -1, dtype=np.int64)
+    texts = _open_text_model(config.search.text_model)
+    if texts is not None:
+        writer = VectorWriter(folder / _CONTEXTS)
+        stream = report_progress(
+            _read_contexts(sources, instances, contexts), "texts encoded for ssemb"
+        )
+        for some in _take_some(stream, _TEXTS_AT_ONCE):
+            vectors = texts.encode(some)
+            width = vectors.shape[1]
+            writer.add(RaggedVectors.one_each(vectors))
+        size += writer.close()
+    size += FormulaTable.write(folder / _FORMULAS, instances, context=contexts)
     return {"instances": len(instances), "text_dimension": width, "bytes": size}
 
 
 def _gather_trees(
-    sources: Collection, instances: InstanceList
+    sources: Collection, instances: list[FormulaInstance]
 ) -> Iterator[FormulaTree]:
     """Yield an operator tree of each visual id that has one; list the instances."""
-    without: set[str] = set()
-    formulas = report_progress(sources.formulas(), "formulas indexed by ssemb")
-    for formula in formulas:
+    with_tree: set[VisualId] = set()
+    without: set[VisualId] = set()
+    for formula in report_progress(sources.formulas(), "formulas indexed by ssemb"):
         if formula.visual_id in without:
             continue
-        if formula.visual_id not in instances:
+        if formula.visual_id not in with_tree:
             tree = _find_tree(sources, formula)
             if tree is None:
                 without.add(formula.visual_id)
                 continue
+            with_tree.add(formula.visual_id)
             yield tree
-        instances.add(formula)
+        instances.append(formula)
     if without:
         logger.warning(
             "ssemb: %d visual ids without operator tree are never found", len(without)
@@ -98,6 +153,42 @@ def _choose_tree(trees: FormulaTrees | None) -> FormulaTree | None:
     return trees.opt
 
 
+def _read_contexts(
+    sources: Collection,
+    instances: Sequence[FormulaInstance],
+    contexts: NDArray[np.int64],
+) -> Iterator[str]:
+    """Yield the different texts of each post; note which instance has which."""
+    of_post: dict[PostId, list[int]] = {}
+    for number, formula in enumerate(instances):
+        of_post.setdefault(formula.post_id, []).append(number)
+    count = 0
+    for post in sources.posts():
+        if post.post_id not in of_post:
+            continue
+        known, texts = Contexts.read(post), dict[str, int]()
+        for number in of_post[post.post_id]:
+            text = known.find(instances[number].formula_id)
+            if text.strip():
+                contexts[number] = texts.setdefault(text, count + len(texts))
+        count += len(texts)
+        yield from texts
+
+
+def _open_text_model(name: str) -> SentenceEncoder | None:
+    absence = explain_absence(name)
+    if absence is not None:
+        logger.warning("ssemb: structure only, no texts. %s", absence)
+        return None
+    return SentenceEncoder(find_text_model(name), str(ComputeConfig().choose_device()))
+
+
+def _take_some(items: Iterable[T], number: int) -> Iterator[list[T]]:
+    stream = iter(items)
+    while some := list(islice(stream, number)):
+        yield some
+
+
 class _Query(NamedTuple):
     """A topic as vectors."""
 
@@ -111,7 +202,7 @@ class FormulaSearch:
 
     Args:
         config: of the system.
-        sources: where the trees of topics are.
+        sources: the collection.
         model: folder of the trained network.
         folder: of the index.
     """
@@ -119,14 +210,19 @@ class FormulaSearch:
     def __init__(
         self, config: SSEmbConfig, sources: Collection, model: Path, folder: Path
     ) -> None:
-        self._config, self._sources = config, sources
-        self._trees = TreeEncoder(model, config.model)
-        shape = json.loads((folder / _SHAPE).read_text(encoding="utf-8"))
-        width = shape["text_dimension"]
-        self._index = FormulaIndex(folder, config.model.dimension, width)
-        self._ranking = TwoStageRanking(self._index, config.search.candidates)
-        self._contexts = Contexts(config.search)
-        self._texts = self._open_texts(folder, width)
+        self._encoder = TreeEncoder(model, config.model.dimension)
+        self._table = FormulaTable(folder / _FORMULAS)
+        self._structure = VectorRows(folder / _STRUCTURE)
+        self._visuals = np.arange(len(self._structure.rows)).astype(str).astype(object)
+        self._texts, name = None, config.search.text_model
+        if (folder / _CONTEXTS).with_suffix(".arrays").is_file():
+            self._contexts = VectorRows(folder / _CONTEXTS)
+            self._texts = _open_text_model(name)
+        elif explain_absence(name) is None:
+            logger.warning(
+                "ssemb: structure only, no texts. The index was built without %s; to "
+                "have them, delete %r and run the stage 'indexing'", name, str(folder),
+            )  # fmt: skip
         self._known: dict[Query, _Query] = {}
 
     @property
@@ -149,34 +245,30 @@ class FormulaSearch:
     def _rank(self, query: _Query, depth: int, weight: float) -> FormulaHits:
         if query.structure is None:
             return FormulaHits([], np.zeros(0), [], [])
-        (structure,) = self._index.structure.compare(query.structure)
-        texts = None
+        ((found, similar),) = self._structure.find(
+            [query.structure], _CANDIDATES, self._visuals
+        )
+        structure = np.full(len(self._visuals), -np.inf)
+        structure[found] = similar
+        final = structure[self._table.visuals]
+        rows = np.flatnonzero(final > -np.inf)
+        final = final[rows]
         if query.text is not None:
-            (texts,) = self._index.texts.compare(query.text)
-        return self._ranking.rank(structure, texts, weight, depth)
+            context = self._table.numbers["context"][rows]
+            texts, place = np.unique(context, return_inverse=True)
+            has_text = texts >= 0
+            semantic = np.zeros(len(texts))
+            semantic[has_text] = self._contexts.score(query.text, texts[has_text])
+            final = weight * final + (1 - weight) * semantic[place]
+        return self._table.rank(rows, final, depth)
 
     def _encode(self, topic: Query) -> _Query:
         if topic not in self._known:  # several rankers are asked the same
             tree = _choose_tree(topic.trees)
-            vectors = next(self._trees.encode([tree])) if tree is not None else None
+            vectors = self._encoder.encode([tree]) if tree is not None else None
             text = None
             if self._texts is not None:
-                known = dict(self._contexts.read(topic))
-                begin = self._contexts.read_first(topic)
-                context = known.get(topic.asked_formula.formula_id, begin)
-                text = next(self._texts.encode([context]))
+                context = Contexts.read(topic).find(topic.asked_formula.formula_id)
+                text = self._texts.encode([context])
             self._known[topic] = _Query(vectors, text)
         return self._known[topic]
-
-    def _open_texts(self, folder: Path, width: int) -> TextEncoder | None:
-        name = self._config.search.text_model
-        absence = explain_absence(name)
-        if absence is None and not width:
-            absence = (
-                f"The index was built without {name}; to have them, delete "
-                f"{str(folder)!r} and run the stage 'indexing'"
-            )
-        if absence is not None:
-            logger.warning("ssemb: structure alone, no texts. %s", absence)
-            return None
-        return TextEncoder(name)

@@ -11,8 +11,11 @@ from typing import Any, ClassVar
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.systems.base import Collection, Epochs, Rankings, Target
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
-from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, LabelVocabulary
+from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, count_labels
 from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
+
+_MIN_NODES = 3
+"""Smaller graphs are no training examples, as in the paper."""
 
 
 class SSEmb:
@@ -27,14 +30,13 @@ class SSEmb:
     def __init__(self, config: SSEmbConfig) -> None:
         self.config = config
 
+    # What a machine that only trains lacks is imported in the steps that need it.
+
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write each different operator graph once, and the labels."""
-        from mathamr_kedro.formula.graphs import (  # noqa: PLC0415 - training needs none
-            build_shared_graph,
-        )
+        from mathamr_kedro.formula.graphs import build_shared_graph  # noqa: PLC0415
 
-        config, builder = self.config.model, GraphTableBuilder()
-        formulas = 0
+        builder, formulas = GraphTableBuilder(), 0
         visuals: set[str] = set()
         trees: set[bytes] = set()
         for formula in report_progress(sources.formulas(), "formulas read for ssemb"):
@@ -51,41 +53,35 @@ class SSEmb:
                 continue
             trees.add(digest)
             graph = build_shared_graph(tree)
-            if len(graph.nodes) >= config.min_nodes:
+            if len(graph.nodes) >= _MIN_NODES:
                 builder.add(graph)
-        wildcards = config.augmentation.wildcards
-        least = config.min_label_count
-        vocabulary = LabelVocabulary.count(builder.counts, least, wildcards)
-        vocabulary.save(folder / LABELS)
-        table = builder.finish(vocabulary)
+        labels = count_labels(builder.counts, self.config.model.min_label_count)
+        labels.save(folder / LABELS)
+        table = builder.finish(labels)
         table.save(folder / GRAPHS)
         return {
             "formulas": formulas,
             "visual_ids": len(visuals),
             "graphs": len(table),
             "nodes": len(table.labels),
-            "labels": len(vocabulary),
+            "labels": len(labels),
         }
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
-        """Train, or go on."""
+        """Train, or resume."""
         return StructureTraining(self.config.model, prepared, seed).run(folder)
 
     def index(
         self, sources: Collection, model: Path, folder: Path
     ) -> Mapping[str, Any]:
-        """Encode a tree of each visual id and, where a text model is, all contexts."""
-        from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
-            build_index,
-        )
+        """Encode a tree of each visual id and, if there is a text model, contexts."""
+        from mathamr_kedro.systems.ssemb.search import build_index  # noqa: PLC0415
 
         return build_index(self.config, sources, model, folder)
 
     def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
-        """Return rankers of formulas: both halves together, each alone, the curve."""
-        from mathamr_kedro.systems.ssemb.search import (  # noqa: PLC0415 - as above
-            FormulaSearch,
-        )
+        """Return rankers of formulas: both halves together, each of them, the curve."""
+        from mathamr_kedro.systems.ssemb.search import FormulaSearch  # noqa: PLC0415
 
         asked = FormulaSearch(self.config, sources, model, folder)
         weights = {"ssemb": self.config.search.structure_weight}

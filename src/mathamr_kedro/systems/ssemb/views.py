@@ -21,14 +21,14 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.systems.ssemb.config import AugmentationConfig
-from mathamr_kedro.systems.ssemb.graphs import MASK, GraphBatch
+from mathamr_kedro.systems.ssemb.graphs import MASK, WILDCARDS, GraphBatch
 
 
 class Draws(NamedTuple):
     """Numbers drawn for one view of a batch, uniform between 0 and 1."""
 
     substitution: Tensor
-    """(orders, N) the node is chosen in an order where it is below the probability."""
+    """(orders, N) a node is chosen in an order if it is below the probability."""
     wildcard: Tensor
     """(N,) which wildcard the node would take."""
     masking: Tensor
@@ -50,20 +50,16 @@ class Draws(NamedTuple):
 
 
 def make_view(
-    batch: GraphBatch,
-    config: AugmentationConfig,
-    wildcards: range,
-    draws: Draws,
+    batch: GraphBatch, config: AugmentationConfig, draws: Draws
 ) -> GraphBatch:
     """Return the graphs as they look after all augmentations of a configuration.
 
     Args:
         batch: whole graphs.
         config: rates.
-        wildcards: numbers of the wildcard labels.
         draws: what chance decides.
     """
-    labels, stays = _substitute(batch, config.substitution, wildcards, draws)
+    labels, stays = _substitute(batch, config.substitution, draws)
     labels = labels.masked_fill(draws.masking < config.attribute_masking, MASK)
     kept = _find_reachable(batch._replace(edges=batch.edges[:, stays]))
     if config.node_dropping:
@@ -76,10 +72,7 @@ def make_view(
 
 
 def _substitute(
-    batch: GraphBatch,
-    probabilities: tuple[float, ...],
-    wildcards: range,
-    draws: Draws,
+    batch: GraphBatch, probabilities: tuple[float, ...], draws: Draws
 ) -> tuple[Tensor, Tensor]:
     """(N,) labels with wildcards, and (E,) which edges do not start at one."""
     parents, children = batch.edges
@@ -91,7 +84,7 @@ def _substitute(
         above = torch.zeros_like(level)
         above[parents[level[children]]] = True
         level = above
-    wildcard = wildcards.start + (draws.wildcard * len(wildcards)).long()
+    wildcard = WILDCARDS.start + (draws.wildcard * len(WILDCARDS)).long()
     return torch.where(chosen, wildcard, batch.labels), ~chosen[parents]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.systems.marf.losses import (
+from mathamr_kedro.systems.marf.scores import (
     contrastive_loss,
     pool_tokens,
     score_batch,
@@ -89,7 +89,7 @@ def test_loss_as_its_slow_twin(size, seed, objective, temperature) -> None:
     is_negative = rng.random((size, size)) < 0.7
     np.fill_diagonal(is_negative, val=False)
     found = contrastive_loss(
-        torch.from_numpy(scores), torch.from_numpy(is_negative), temperature, objective
+        torch.from_numpy(scores), torch.from_numpy(is_negative), objective, temperature
     )
     expected = loss_slowly(scores.tolist(), is_negative, temperature, objective)
     assert float(found) == pytest.approx(expected, rel=1e-6, abs=1e-9)
@@ -104,7 +104,7 @@ def test_gradients_pull_the_right_document_nearer(objective) -> None:
 
     def find_loss():
         scores = score_batch(queries, documents, "token")
-        return contrastive_loss(scores, is_negative, 0.5, objective)
+        return contrastive_loss(scores, is_negative, objective, 0.5)
 
     before = find_loss()
     before.backward()

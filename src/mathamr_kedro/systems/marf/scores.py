@@ -14,16 +14,17 @@ otherwise have another temperature than short ones. The order of documents is th
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.model import info_nce
 from mathamr_kedro.model.maxsim import maxsim
-from mathamr_kedro.systems.marf.config import Scoring
+from mathamr_kedro.systems.marf.config import Objective, Scoring
 
+_TEMPERATURE = 0.05
+"""Divides the scores of ``softmax``; not in the paper."""
 _LEAST = 1e-6
 """A score that is not positive has no logarithm."""
 
@@ -33,12 +34,17 @@ def score_batch(
 ) -> Tensor:
     """(B, C) scores: MaxSim of tokens, or the cosine of their means."""
     if scoring == "token":
-        return maxsim(_normalise(queries), _normalise(documents))
+        return maxsim(scale_tokens(queries), scale_tokens(documents))
     return pool_tokens(queries) @ pool_tokens(documents).T
 
 
+def scale_tokens(items: RaggedVectors[Tensor]) -> RaggedVectors[Tensor]:
+    """Return tokens of length 1."""
+    return RaggedVectors(F.normalize(items.vectors.float(), dim=-1), items.ptr)
+
+
 def pool_tokens(items: RaggedVectors[Tensor]) -> Tensor:
-    """(B, k) mean of the tokens of each item, of length 1; 0 where it has none."""
+    """(B, k) mean of the tokens of each item, of length 1; 0 if it has none."""
     vectors, lengths = items.vectors.float(), items.lengths
     sums = torch.segment_reduce(vectors, "sum", lengths=lengths, unsafe=True)
     return F.normalize(sums, dim=-1)
@@ -47,26 +53,20 @@ def pool_tokens(items: RaggedVectors[Tensor]) -> Tensor:
 def contrastive_loss(
     scores: Tensor,
     is_negative: Tensor,
-    temperature: float,
-    objective: Literal["softmax", "ratio"],
+    objective: Objective,
+    temperature: float = _TEMPERATURE,
 ) -> Tensor:
     """Return Eq. 3 for a batch in which document i answers query i.
 
     Args:
         scores: (B, B) of each query for each document.
-        is_negative: (B, B) documents that do not answer a query; others are left out.
-        temperature: divides the scores of ``softmax``.
+        is_negative: (B, B) documents that do not answer a query; others are skipped.
         objective: see above.
+        temperature: divides the scores of ``softmax``.
     """
-    own = scores.diagonal()
-    if objective == "ratio":
-        positive = own.clamp_min(_LEAST)
-        others = (scores.clamp_min(_LEAST) * is_negative).sum(1)
-        return ((positive + others) / positive).log().mean()
-    hidden = scores.masked_fill(~is_negative, float("-inf")) / temperature
-    every = torch.cat([own[:, None] / temperature, hidden], dim=1)
-    return (every.logsumexp(1) - own / temperature).mean()
-
-
-def _normalise(items: RaggedVectors[Tensor]) -> RaggedVectors[Tensor]:
-    return RaggedVectors(F.normalize(items.vectors.float(), dim=-1), items.ptr)
+    if objective == "softmax":
+        own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+        return info_nce(scores, temperature, excluded=~(is_negative | own))
+    positive = scores.diagonal().clamp_min(_LEAST)
+    others = (scores.clamp_min(_LEAST) * is_negative).sum(1)
+    return ((positive + others) / positive).log().mean()

@@ -1,0 +1,78 @@
+"""Numbers of names (labels, edges, tokens), counted over a collection."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
+from mathamr_kedro.base.files import write_text
+
+
+class Vocabulary:
+    """Numbers of names; 0 is for those that nobody knows.
+
+    Args:
+        names: in the order of their numbers, special ones first.
+        generalise: returns the special name that a name without a number is read as.
+
+    >>> vocabulary = Vocabulary(["?", "V!?", "V!x"], lambda name: name[:2] + "?")
+    >>> [vocabulary.find(name) for name in ("V!x", "V!y", "N!7")]
+    [2, 1, 0]
+    """
+
+    def __init__(
+        self, names: Iterable[str], generalise: Callable[[str], str] = lambda name: ""
+    ) -> None:
+        self.names = tuple(names)
+        self._generalise = generalise
+        self._numbers = {name: number for number, name in enumerate(self.names)}
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find(self, name: str) -> int:
+        """Return the number of a name, or of what it is read as."""
+        number = self._numbers.get(name)
+        if number is None:
+            number = self._numbers.get(self._generalise(name), 0)
+        return number
+
+    def save(self, path: Path) -> None:
+        """Write the names in order, as JSON."""
+        write_text(path, json.dumps(self.names, ensure_ascii=False, indent=0))
+
+    @classmethod
+    def load(
+        cls, path: Path, generalise: Callable[[str], str] = lambda name: ""
+    ) -> Vocabulary:
+        """Read what :meth:`save` wrote.
+
+        Raises:
+            MissingInputError: there is no such file.
+            MalformedInputError: it holds something else.
+        """
+        if not path.is_file():
+            raise MissingInputError(
+                f"Expected {path.name} in {str(path.parent)!r}; run the stage "
+                "'training'"
+            )
+        try:
+            names = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as exc:
+            raise MalformedInputError(
+                f"Expected a list of names in {str(path)!r} ({exc}); run the stage "
+                "'training' again"
+            ) from exc
+        return cls(names, generalise)
+
+
+def choose_frequent(counts: Mapping[str, int], min_count: int = 1) -> Sequence[str]:
+    """Return names that were met often enough, the most frequent first.
+
+    >>> choose_frequent({"x": 3, "z": 1, "y": 3}, min_count=2)
+    ['x', 'y']
+    """
+    ordered = sorted(counts, key=lambda name: (-counts[name], name))
+    return [name for name in ordered if counts[name] >= min_count]

@@ -1,0 +1,241 @@
+r"""Formulas found by their nodes: Eq. 4 for each representation, then fused.
+
+.. math::
+    S = \sum_{i \in \{1, \ldots, |E_Q|\}} \max_{j \in \{1, \ldots, |E_C|\}}
+        E_{Q_i} \cdot E_{C_j}^T \quad (4)
+
+With :math:`a` and :math:`b` the scores of a formula by both representations, and
+:math:`r_a, r_b` its ranks (section 4 of the paper):
+
+=======  ===========================================================
+``max``  :math:`\max(a, b)`
+``avg``  :math:`(a + b) / 2`
+``f1``   :math:`2 a b / (a + b)`; 0 unless both are above 0
+``rrf``  :math:`1 / (k + r_a) + 1 / (k + r_b)` (Cormack et al. 2009)
+=======  ===========================================================
+
+::
+
+    index/
+      formulas.arrays   one instance of each visual id
+      slg.f16 ...       vectors of the nodes of each, empty without a tree
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.hits import FormulaHits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.systems.base import Collection, Query, choose_instances
+from mathamr_kedro.systems.formula_rgcn.config import KINDS, Config, Fusion, Kind
+from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
+from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder, load_encoders
+from mathamr_kedro.systems.formula_table import FormulaTable
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+
+if TYPE_CHECKING:
+    from mathamr_kedro.formula import FormulaTree, FormulaTrees
+
+NAME = "formula_rgcn"
+_FORMULAS = "formulas.arrays"
+_CANDIDATES = 1000
+"""Formulas of each representation whose scores are fused."""
+_RRF_K = 60
+_AT_ONCE = 4096
+"""Formulas that are encoded at once."""
+
+_Vectors: TypeAlias = NDArray[Any]
+_Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
+"""Rows of formulas, best first, and their scores."""
+
+
+def build_index(
+    sources: Collection, config: Config, model: Path, folder: Path
+) -> dict[str, Any]:
+    """Encode one instance of each visual id; return counts and ``bytes``."""
+    encoders = load_encoders(config.model, model)
+    formulas = list(choose_instances(sources.formulas()).values())
+    size = FormulaTable.write(folder / _FORMULAS, formulas)
+    kinds = config.model.kinds
+    counts = {"formulas": len(formulas), **{f"{kind}_nodes": 0 for kind in kinds}}
+    writers = {kind: VectorWriter(folder / kind) for kind in kinds}
+    title = f"formulas indexed by {NAME}"
+    stream = report_progress(formulas, title, total=len(formulas))
+    while some := list(islice(stream, _AT_ONCE)):
+        trees = [sources.trees_of(formula) for formula in some]
+        for kind in kinds:
+            found = _encode(encoders[kind], kind, trees)
+            none = np.zeros((0, config.model.hidden_dim), dtype=np.float16)
+            rows = [none if v is None else scale_to_length_one(v, np.float16)
+                    for v in found]  # fmt: skip
+            counts[f"{kind}_nodes"] += sum(map(len, rows))
+            writers[kind].add(RaggedVectors.of(rows))
+    size += sum(writer.close() for writer in writers.values())
+    return counts | {"bytes": size}
+
+
+def _pick_tree(trees: FormulaTrees | None, kind: Kind) -> FormulaTree | None:
+    """Return the tree that is encoded, if it shows anything."""
+    tree = None if trees is None else trees.slt if kind == "slg" else trees.opt
+    return None if tree is None or tree.is_blank else tree
+
+
+def _encode(
+    encoder: NodeEncoder, kind: Kind, trees: Sequence[FormulaTrees | None]
+) -> list[_Vectors | None]:
+    """Return the vectors of the nodes of trees; ``None`` if there is no such tree."""
+    picked = [_pick_tree(both, kind) for both in trees]
+    vectors = iter(encoder.encode([tree for tree in picked if tree is not None]))
+    return [None if tree is None else next(vectors) for tree in picked]
+
+
+class NodeSearch:
+    """Both indexes, and the networks that encode what is asked."""
+
+    def __init__(
+        self, sources: Collection, config: Config, model: Path, folder: Path
+    ) -> None:
+        self.config, self.kinds = config, config.model.kinds
+        self._sources = sources
+        self._encoders = load_encoders(config.model, model)
+        self._table = FormulaTable(folder / _FORMULAS)
+        self._spaces = {kind: VectorRows(folder / kind) for kind in self.kinds}
+
+    def list_rankers(self) -> dict[str, NodeRanker]:
+        """Return the rankers by name; the system's own comes first."""
+        if len(self.kinds) == 1:
+            return {NAME: NodeRanker(self, self.kinds[0])}
+        search = self.config.search
+        return {NAME: NodeRanker(self, search.fusion)} | {
+            f"{NAME}/{way}": NodeRanker(self, way) for way in search.parts
+        }
+
+    def rank(
+        self, way: Kind | Fusion, topics: Sequence[Query], depth: int
+    ) -> list[FormulaHits]:
+        """Return what one representation finds, or both together."""
+        if way in KINDS:
+            found = self._find(way, self._encode(way, topics), depth)
+            return [self._table.rank(*hits, depth) for hits in found]
+        wide = max(depth, _CANDIDATES)
+        queries = [self._encode(kind, topics) for kind in self.kinds]
+        lists = [
+            self._find(kind, asked, wide)
+            for kind, asked in zip(self.kinds, queries, strict=True)
+        ]
+        both = zip(zip(*queries, strict=True), zip(*lists, strict=True), strict=True)
+        fused = [self._fuse(way, *of_topic) for of_topic in both]
+        return [self._table.rank(*hits, depth) for hits in fused]
+
+    def _encode(self, kind: Kind, topics: Sequence[Query]) -> list[_Vectors | None]:
+        """Return the vectors of queries; ``None``: there is no such tree."""
+        found = _encode(self._encoders[kind], kind, [topic.trees for topic in topics])
+        # Rounded as the index is: a formula is nearest to itself.
+        return [None if v is None else v.astype(np.float16).astype(np.float32)
+                for v in found]  # fmt: skip
+
+    def _find(
+        self, kind: Kind, queries: Sequence[_Vectors | None], depth: int
+    ) -> list[_Found]:
+        """Eq. 4 with all formulas; over the query's nodes if ``normalise`` is set."""
+        asked = [query for query in queries if query is not None]
+        found = iter(self._spaces[kind].find(asked, depth, self._table.ids))
+        nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
+        lists = [nothing if query is None else next(found) for query in queries]
+        return [
+            (rows, scores * self._scale(query))
+            for (rows, scores), query in zip(lists, queries, strict=True)
+        ]
+
+    def _fuse(
+        self,
+        fusion: Fusion | Kind,
+        queries: Sequence[_Vectors | None],
+        lists: Sequence[_Found],
+    ) -> _Found:
+        """Fuse the lists of a topic; both representations score what either found."""
+        rows = np.unique(np.concatenate([found for found, _ in lists]))
+        table = np.zeros((len(lists), len(rows)))
+        for place, (kind, query) in enumerate(zip(self.kinds, queries, strict=True)):
+            if fusion == "rrf":
+                found, _ = lists[place]
+                ranks = _RRF_K + np.arange(1, len(found) + 1)
+                table[place, np.searchsorted(rows, found)] = 1.0 / ranks
+            elif query is not None:
+                scores = self._spaces[kind].score(query, rows)
+                table[place] = scores * self._scale(query)
+        if fusion == "rrf":
+            return rows, table.sum(0)
+        if fusion == "max":
+            return rows, table.max(0)
+        if fusion == "avg":
+            return rows, table.mean(0)
+        inverse = 1.0 / np.where(table > 0, table, 1.0)
+        harmonic = len(table) / inverse.sum(0)
+        return rows, np.where((table > 0).all(0), harmonic, 0.0)
+
+    def _scale(self, query: _Vectors | None) -> int:
+        """Return what makes of a mean over the query's nodes the score."""
+        return 1 if query is None or self.config.search.normalise else len(query)
+
+    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
+        """Return which node of a query matched which node of a formula.
+
+        Args:
+            topic: asks for a formula.
+            formula_id: of what was found; of a post, the formula of it that is found
+                first is taken.
+
+        Raises:
+            MissingInputError: there is no such formula.
+        """
+        formulas = self._table.find(formula_id)
+        if not formulas:
+            raise MissingInputError(
+                f"Expected {formula_id!r} to be a formula, or a post with formulas, in "
+                f"the index of {NAME}; it has one instance of each visual id: take an "
+                "id from its results"
+            )
+        compared = [self._compare(topic.trees, formula) for formula in formulas]
+        return max(compared, key=lambda every: sum(m.mean for m in every))
+
+    def _compare(
+        self, query: FormulaTrees | None, formula: FormulaInstance
+    ) -> list[NodeMatches]:
+        other = self._sources.trees_of(formula)
+        found = []
+        for kind in self.kinds:
+            mine, theirs = _pick_tree(query, kind), _pick_tree(other, kind)
+            if mine is not None and theirs is not None:
+                vectors = self._encoders[kind].encode([mine, theirs])
+                found.append(NodeMatches.align(kind, (mine, theirs), vectors))
+        return found
+
+
+@dataclass(frozen=True)
+class NodeRanker:
+    """Ranks formulas in one way; a ranker of :class:`Rankings`."""
+
+    search: NodeSearch
+    way: Kind | Fusion
+
+    def __call__(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
+        """Return the best formulas for each topic."""
+        return self.search.rank(self.way, topics, depth)
+
+    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
+        """Return which nodes matched, by representation."""
+        found = self.search.explain(topic, formula_id)
+        return [m for m in found if self.way not in KINDS or m.kind == self.way]

@@ -1,0 +1,234 @@
+r"""The two encoders of MaRF and their fusion.
+
+**Context encoder** (3.1): the last states of the tokens of any encoder of transformers.
+
+**Formula encoder** (3.2, B.3): eight layers of a transformer over tokens of LaTeX. The
+paper names Llama 3 as its architecture; here are the same layers, without the mask that
+hides later tokens:
+
+.. math::
+    x' = x + W_o\, \mathrm{attention}(R W_q n(x),\, R W_k n(x),\, W_v n(x)), \qquad
+    x'' = x' + W_d\,(\mathrm{SiLU}(W_g n(x')) \odot W_u n(x'))
+
+with root mean square normalisation :math:`n` and rotary positions :math:`R`.
+
+**Fusion** (3.3): gated cross-attention.
+
+.. math::
+    H = \mathrm{MHA}(Q = E_c,\, K = E_f,\, V = E_f) \quad (4) \qquad
+    \hat{H} = \mathrm{FFN}_G(H) \odot \mathrm{FFN}(H) \quad (5) \qquad
+    O = \hat{H} + E_c \quad (6)
+
+Both networks have one hidden layer of the width of the context, the gate ends in a
+sigmoid: 4.3 million weights for a width of 768, within the paper's five. The last layer
+of :math:`\mathrm{FFN}` starts at zero, so that training starts from the context encoder
+as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.systems.transformer import Transformer
+
+Ids: TypeAlias = NDArray[np.int32]
+"""Numbers of the tokens of a text or formula."""
+
+_ANGLE_BASE = 10_000.0
+"""Of the rotary positions."""
+_ROWS_AT_ONCE = 64
+
+
+class ContextEncoder(Transformer):
+    """Texts to ids of tokens, and these to vectors."""
+
+    def forward(self, ids: Tensor, is_real: Tensor) -> Tensor:
+        """(B, L, width) last states of tokens; those filled up mean nothing."""
+        states: Tensor = self.model(
+            input_ids=ids, attention_mask=is_real.long()
+        ).last_hidden_state
+        return states
+
+    def split(self, texts: Sequence[str], max_tokens: int) -> list[Ids]:
+        """Return the ids of each text, with the marks that the model expects."""
+        found = self.tokenizer(list(texts), truncation=True, max_length=max_tokens)
+        # a model without marks has no token for an empty text, and MaxSim needs one
+        return [np.array(ids or [0], dtype=np.int32) for ids in found["input_ids"]]
+
+
+class FormulaEncoder(nn.Module):
+    """Tokens of formulas to vectors.
+
+    Args:
+        vocabulary: different tokens.
+        width: of the vectors; a multiple of twice ``heads``.
+        layers: number of layers.
+        heads: heads of attention.
+    """
+
+    def __init__(self, vocabulary: int, width: int, layers: int, heads: int) -> None:
+        super().__init__()
+        self.width, self._head_width = width, width // heads
+        self.embedding = nn.Embedding(vocabulary, width)
+        nn.init.normal_(self.embedding.weight, std=width**-0.5)
+        self.layers = nn.ModuleList(_Layer(width, heads) for _ in range(layers))
+        self.norm = nn.RMSNorm(width)
+
+    def forward(self, ids: Tensor, is_real: Tensor) -> Tensor:
+        """Encode formulas of several lengths.
+
+        Args:
+            ids: (B, L) tokens, filled up with any.
+            is_real: (B, L) which of them are.
+
+        Returns:
+            (B, L, width) vectors; those of filled up places mean nothing.
+        """
+        x = self.embedding(ids)
+        steps = torch.arange(0, self._head_width, 2, device=ids.device)
+        place = torch.arange(ids.shape[1], device=ids.device)[:, None]
+        angles = place * _ANGLE_BASE ** -(steps / self._head_width)
+        for layer in self.layers:
+            x = layer(x, angles, is_real[:, None, None, :])
+        out: Tensor = self.norm(x)
+        return out
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads, self.head_width = heads, width // heads
+        self.attention_norm, self.mlp_norm = nn.RMSNorm(width), nn.RMSNorm(width)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.out = nn.Linear(width, width, bias=False)
+        self.gate_up = nn.Linear(width, 8 * width, bias=False)
+        self.down = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor, angles: Tensor, is_key: Tensor) -> Tensor:
+        batch, length, width = x.shape
+        qkv = self.qkv(self.attention_norm(x))
+        qkv = qkv.view(batch, length, 3, self.heads, self.head_width)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)
+        q, k = _rotate(q, angles), _rotate(k, angles)
+        found = F.scaled_dot_product_attention(q, k, v, attn_mask=is_key)
+        x = x + self.out(found.transpose(1, 2).reshape(batch, length, width))
+        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, dim=-1)
+        out: Tensor = x + self.down(F.silu(gate) * up)
+        return out
+
+
+def _rotate(x: Tensor, angles: Tensor) -> Tensor:
+    """Turn the first half of the dimensions against the second one."""
+    first, second = x.chunk(2, dim=-1)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)
+
+
+class GatedFusion(nn.Module):
+    """Adds to the tokens of a text what they find in a formula.
+
+    Args:
+        context_width: of the vectors of the text.
+        formula_width: of those of the formula.
+        heads: of the attention; divides the former.
+
+    Raises:
+        ConfigurationError: it does not.
+    """
+
+    def __init__(self, context_width: int, formula_width: int, heads: int) -> None:
+        super().__init__()
+        if context_width % heads:
+            raise ConfigurationError(
+                f"Expected heads to divide the width of the context encoder, "
+                f"{context_width} (got {heads!r})"
+            )
+        self.scale = context_width**0.5
+        self.attention = nn.MultiheadAttention(
+            context_width, heads, kdim=formula_width, vdim=formula_width,
+            batch_first=True,
+        )  # fmt: skip
+        self.gate = _build_network(context_width)
+        self.update = _build_network(context_width)
+        for parameter in self.update[-1].parameters():
+            nn.init.zeros_(parameter)
+
+    def forward(self, context: Tensor, formula: Tensor, is_real: Tensor) -> Tensor:
+        """Fuse texts with one formula each.
+
+        Args:
+            context: (B, N, d) tokens of texts, of length 1.
+            formula: (B, M, w) tokens of formulas, filled up with any.
+            is_real: (B, M) which of them are; none at all: the text stays as it is.
+
+        Returns:
+            (B, N, d) fused tokens, of length 1.
+        """
+        x = context * self.scale  # components of about 1, as those of formulas
+        has_any = is_real.any(1)
+        is_hidden = ~is_real
+        is_hidden[:, 0] &= has_any  # attention to nothing would be no number
+        found, _ = self.attention(
+            x, formula, formula, key_padding_mask=is_hidden, need_weights=False
+        )
+        update = torch.sigmoid(self.gate(found)) * self.update(found)
+        fused = torch.where(has_any[:, None, None], update + x, x)
+        return F.normalize(fused, dim=-1)
+
+    def fuse(
+        self, context: RaggedVectors[Tensor], formula: RaggedVectors[Tensor]
+    ) -> RaggedVectors[Tensor]:
+        """Fuse text i with formula i; those of no tokens change nothing."""
+        if not len(formula.vectors):
+            return context
+        tokens, is_token = context.padded()
+        found = self(tokens, *formula.padded())
+        return RaggedVectors(found[is_token], context.ptr)
+
+
+def _build_network(width: int) -> nn.Sequential:
+    return nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
+
+
+def encode_rows(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[Tensor]:
+    """Return the vectors of all tokens, one row after another.
+
+    Rows of a length are encoded together, some at once. A GPU learns in bfloat16; what
+    is kept is computed in single precision everywhere.
+
+    Args:
+        encoder: takes (B, L) ids and which of them are real; (B, L, k) vectors come
+            out.
+        rows: ids of tokens, at least one row; rows of none have no vectors.
+    """
+    order = np.argsort([len(row) for row in rows], kind="stable")
+    parts = [
+        _encode_together(encoder, [rows[i] for i in order[a : a + _ROWS_AT_ONCE]])
+        for a in range(0, len(rows), _ROWS_AT_ONCE)
+    ]
+    back = torch.from_numpy(np.argsort(order)).to(parts[0].vectors.device)
+    return RaggedVectors.join(parts).take(back)
+
+
+def _encode_together(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[Tensor]:
+    device = next(encoder.parameters()).device
+    lengths = torch.tensor([len(row) for row in rows], device=device)
+    ids = np.zeros((len(rows), max(1, *map(len, rows))), dtype=np.int64)
+    for place, row in enumerate(rows):
+        ids[place, : len(row)] = row
+    is_real = torch.arange(ids.shape[1], device=device) < lengths[:, None]
+    # a row of none would make every weight of its attention no number
+    is_seen = is_real | (lengths == 0)[:, None]
+    is_fast = device.type == "cuda" and torch.is_grad_enabled()
+    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_fast):
+        found = encoder(torch.from_numpy(ids).to(device), is_seen)
+    return RaggedVectors(found[is_real].float(), F.pad(lengths.cumsum(0), (1, 0)))

@@ -1,0 +1,167 @@
+"""What the training reads: posts of pairs as numbers of tokens.
+
+::
+
+    prepared/
+      context/          the context encoder and its tokenizer
+      vocabulary.json   tokens of LaTeX
+      posts.arrays      text, text_ptr          ids of the context encoder
+                        formulas, formula_ptr   numbers of tokens of LaTeX
+                        owners                  where the formulas of a post start
+                        pairs, held_out         (P, 2) rows of questions and answers
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from heapq import nsmallest
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import TrainingPair
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
+from mathamr_kedro.systems.base import Collection
+from mathamr_kedro.systems.marf.config import ModelConfig
+from mathamr_kedro.systems.marf.networks import ContextEncoder, Ids
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.marf.items import Item
+
+Rows: TypeAlias = NDArray[np.int64]
+
+CONTEXT, VOCABULARY, _POSTS = "context", "vocabulary.json", "posts.arrays"
+_VOCABULARY_SIZE = 8000
+"""Different tokens of LaTeX; the rarest share one number."""
+_MAX_FORMULA_TOKENS = 128
+_VALIDATION_SHARE = 0.1
+"""Share of the questions that choose the best epoch."""
+_AT_ONCE = 256
+_ONE = float(2**64)
+
+
+def number_tokens(vocabulary: Vocabulary, formula: Sequence[str]) -> Ids:
+    """Return the numbers of the tokens of a formula, as many as are read."""
+    found = [vocabulary.find(token) for token in formula[:_MAX_FORMULA_TOKENS]]
+    return np.array(found, dtype=np.int32)
+
+
+class TrainingPosts:
+    """Posts by their rows, and pairs of them.
+
+    Args:
+        folder: that was prepared.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        arrays = read_arrays(folder / _POSTS)
+        self.texts = RaggedVectors(arrays["text"], arrays["text_ptr"])
+        self.formulas = RaggedVectors(arrays["formulas"], arrays["formula_ptr"])
+        self._owners = arrays["owners"]
+        self.pairs, self.held_out = arrays["pairs"], arrays["held_out"]
+        self.vocabulary = Vocabulary.load(folder / VOCABULARY)
+
+    @cached_property
+    def formula_counts(self) -> Rows:
+        """(N,) how many formulas each post has."""
+        return np.diff(self._owners)
+
+    def find_formulas(self, posts: Rows, numbers: Rows) -> Rows:
+        """Return the rows of formulas by post and number; -1 if a post has none."""
+        has_any = self.formula_counts[posts] > 0
+        return np.where(has_any, self._owners[posts] + numbers, -1)
+
+
+def prepare_posts(
+    sources: Collection, folder: Path, config: ModelConfig
+) -> dict[str, Any]:
+    """Write posts of pairs as tokens, and the context encoder; return counts.
+
+    Raises:
+        MissingInputError: the context encoder is not there; the message says how to
+            get it.
+    """
+    from mathamr_kedro.text import find_text_model  # noqa: PLC0415 - not for training
+
+    context = ContextEncoder(find_text_model(config.context))
+    found = sources.pairs()
+    limit = config.max_pairs
+    pairs = nsmallest(limit, found, key=_hash_pair) if limit else list(found)
+    wanted = {key for pair in pairs for key in pair}
+
+    counts = Counter(
+        token
+        for item in _read_posts(sources, wanted, config, "counted")
+        for formula in item.formulas
+        for token in formula
+    )
+    vocabulary = Vocabulary(["[UNK]", *choose_frequent(counts)[:_VOCABULARY_SIZE]])
+    vocabulary.save(folder / VOCABULARY)
+
+    row_of: dict[PostId, int] = {}
+    texts: list[Ids] = []
+    formulas: list[list[Ids]] = []
+    stream = _read_posts(sources, wanted, config, "written")
+    while some := list(islice(stream, _AT_ONCE)):
+        row_of |= {item.key: len(row_of) + n for n, item in enumerate(some)}
+        texts += context.split([item.text for item in some], config.max_tokens)
+        formulas += [[number_tokens(vocabulary, f) for f in i.formulas] for i in some]
+
+    known = [pair for pair in pairs if row_of.keys() >= set(pair)]
+    rows = np.array([[row_of[key] for key in pair] for pair in known], dtype=np.int64)
+    rows = rows.reshape(-1, 2)
+    limits = [_hash(pair.question_id) < _VALIDATION_SHARE * _ONE for pair in known]
+    is_held_out = np.array(limits, dtype=np.bool_)
+    every = [formula for found in formulas for formula in found]
+    arrays: Arrays = {
+        "text": _join(texts), "text_ptr": _find_starts(texts),
+        "formulas": _join(every), "formula_ptr": _find_starts(every),
+        "owners": _find_starts(formulas),
+        "pairs": rows[~is_held_out], "held_out": rows[is_held_out],
+    }  # fmt: skip
+    write_arrays(folder / _POSTS, arrays)
+    context.save(folder / CONTEXT)
+    return {
+        "pairs": len(arrays["pairs"]),
+        "validation_pairs": len(arrays["held_out"]),
+        "pairs_without_posts": len(pairs) - len(known),
+        "posts": len(row_of),
+        "tokens": len(vocabulary),
+    }
+
+
+def _read_posts(
+    sources: Collection, wanted: set[PostId], config: ModelConfig, done: str
+) -> Iterator[Item]:
+    from mathamr_kedro.systems.marf.items import read_post  # noqa: PLC0415 - as above
+
+    posts = (p for p in sources.posts() if p.post_id in wanted)
+    for post in report_progress(posts, f"posts {done} for marf", total=len(wanted)):
+        yield read_post(post, config.max_formulas)
+
+
+def _hash_pair(pair: TrainingPair) -> int:
+    return _hash(f"{pair.question_id} {pair.answer_id}")
+
+
+def _hash(text: str) -> int:
+    """Return a number below 2**64 that looks drawn, and is the same every time."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def _join(parts: Sequence[Ids]) -> Ids:
+    return np.concatenate([np.zeros(0, np.int32), *parts])
+
+
+def _find_starts(parts: Sequence[Any]) -> Rows:
+    return np.cumsum([0] + [len(part) for part in parts], dtype=np.int64)

@@ -1,0 +1,230 @@
+r"""From a collection and a trained model to an index, and from topics to ranked lists.
+
+A document has one row of tokens for each formula that its text was fused with; its
+score is the mean of theirs (Algorithm 1):
+
+.. math::
+    s(q, d) = \frac{1}{m} \sum_{j=1}^m \mathrm{MaxSim}(E_q, E_{d_j})
+
+::
+
+    index/task1/  items.arrays    where the rows of each document start, by kind
+                  ids.json        documents in the order of their numbers
+                  pooled.f16      means of tokens, for candidates
+                  fused.f16  context.f16  formula.f16
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from mathamr_kedro.base.arrays import read_arrays, spread_ranges, write_arrays
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.vocabulary import Vocabulary
+from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.systems.base import Query
+from mathamr_kedro.systems.marf.config import ModelConfig, SearchConfig
+from mathamr_kedro.systems.marf.items import Item
+from mathamr_kedro.systems.marf.networks import (
+    ContextEncoder,
+    GatedFusion,
+    encode_rows,
+)
+from mathamr_kedro.systems.marf.posts import CONTEXT, VOCABULARY, number_tokens
+from mathamr_kedro.systems.marf.scores import pool_tokens, scale_tokens
+from mathamr_kedro.systems.marf.training import (
+    FORMULA,
+    FUSION,
+    make_formula_encoder,
+)
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.weights import load_weights
+
+_IDS, _ITEMS = "ids.json", "items.arrays"
+_ENCODED_AT_ONCE, _FUSED_AT_ONCE = 64, 32
+
+
+class EncodedRows(NamedTuple):
+    """What MaRF says of some items; all vectors have the length 1."""
+
+    rows: RaggedVectors[Tensor]
+    counts: list[int]
+    """How many rows each item has."""
+
+
+class MarfModel:
+    """The model in a folder.
+
+    Args:
+        folder: of a training that has ended.
+        config: what decided its weights.
+    """
+
+    def __init__(self, folder: Path, config: ModelConfig) -> None:
+        device = ComputeConfig().choose_device()
+        self._config = config
+        self._vocabulary = Vocabulary.load(folder / VOCABULARY)
+        self._context = ContextEncoder(folder / CONTEXT).to(device).eval()
+        self._formula = make_formula_encoder(config, len(self._vocabulary))
+        load_weights(self._formula, folder / FORMULA)
+        self._formula.to(device).eval()
+        self._fusion = GatedFusion(self._context.width, config.width, config.heads)
+        load_weights(self._fusion, folder / FUSION)
+        self._fusion.to(device).eval()
+
+    @torch.no_grad()
+    def encode(self, items: Sequence[Item]) -> dict[str, EncodedRows]:
+        """Encode some items, at least one.
+
+        Returns:
+            ``pooled`` the mean of the tokens of each text, ``context`` its tokens,
+            ``formula`` those of each formula (or their mean for passage scoring),
+            ``fused`` those of the text with each formula, or as they are without any.
+        """
+        texts = [item.text for item in items]
+        states = encode_rows(
+            self._context, self._context.split(texts, self._config.max_tokens)
+        )
+        context, one_each = scale_tokens(states), [1] * len(items)
+        counts = [len(item.formulas) for item in items]
+        # an item without a formula has one of no tokens for the fusion
+        chosen = [formula for item in items for formula in item.formulas or ((),)]
+        ids = [number_tokens(self._vocabulary, formula) for formula in chosen]
+        given = torch.tensor([len(row) > 0 for row in ids], device=context.ptr.device)
+        formula = encode_rows(self._formula, ids)
+        real = formula.take(given.nonzero().flatten())
+        if self._config.scoring == "passage":
+            tokens = RaggedVectors.one_each(pool_tokens(real))
+        else:
+            tokens = scale_tokens(real)
+        owners = np.repeat(np.arange(len(items)), [max(1, n) for n in counts])
+        return {
+            "pooled": EncodedRows(
+                RaggedVectors.one_each(pool_tokens(states)), one_each
+            ),
+            "context": EncodedRows(context, one_each),
+            "formula": EncodedRows(tokens, counts),
+            "fused": EncodedRows(
+                self._fuse(context, formula, owners), [max(1, n) for n in counts]
+            ),
+        }
+
+    def _fuse(
+        self,
+        context: RaggedVectors[Tensor],
+        formula: RaggedVectors[Tensor],
+        owners: NDArray[np.int64],
+    ) -> RaggedVectors[Tensor]:
+        """Fuse each formula with the text of its item."""
+        parts = []
+        rows = torch.arange(len(formula), device=context.ptr.device)
+        owner = torch.from_numpy(owners).to(context.ptr.device)
+        for a in range(0, len(rows), _FUSED_AT_ONCE):
+            some = slice(a, a + _FUSED_AT_ONCE)
+            texts, found = context.take(owner[some]), formula.take(rows[some])
+            parts.append(self._fusion.fuse(texts, found))
+        return RaggedVectors.join(parts)
+
+
+class ItemIndex:
+    """Items of one task.
+
+    Args:
+        folder: of the index.
+        model: that encodes.
+        config: what is kept and how it is searched.
+    """
+
+    def __init__(self, folder: Path, model: MarfModel, config: SearchConfig) -> None:
+        self._folder, self._model = folder, model
+        self._candidates = config.candidates
+        self._kinds = ("fused", *config.parts)
+
+    def write(self, items: Iterable[Item], noun: str) -> dict[str, int]:
+        """Encode items and write their rows; return counts."""
+        self._folder.mkdir(parents=True)
+        kinds = ("pooled", *self._kinds)
+        writers = {kind: VectorWriter(self._folder / kind) for kind in kinds}
+        counts: dict[str, list[int]] = {kind: [0] for kind in kinds}
+        ids: list[str] = []
+        stream = iter(report_progress(items, f"{noun} encoded by marf"))
+        while some := list(islice(stream, _ENCODED_AT_ONCE)):
+            ids += [item.key for item in some]
+            encoded = self._model.encode(some)
+            for kind, writer in writers.items():
+                writer.add(encoded[kind].rows)
+                counts[kind] += encoded[kind].counts
+        starts = {kind: np.cumsum(found) for kind, found in counts.items()}
+        size = sum(writer.close() for writer in writers.values())
+        size += write_arrays(self._folder / _ITEMS, starts)
+        write_text(self._folder / _IDS, json.dumps(ids))
+        fused = int(starts["fused"][-1])
+        return {noun: len(ids), f"{noun}_fused": fused, "bytes": size}
+
+    def open_rankers(
+        self, read: Callable[[Query], Item]
+    ) -> Mapping[str, Callable[[Sequence[Query], int], list[Hits]]]:
+        """Return what ranks items for topics, by kind of vectors.
+
+        Args:
+            read: returns a topic as an item.
+        """
+        self._ids = json.loads((self._folder / _IDS).read_text(encoding="utf-8"))
+        self._starts = read_arrays(self._folder / _ITEMS)
+        kinds = ("pooled", *self._kinds)
+        self._spaces = {kind: VectorRows(self._folder / kind) for kind in kinds}
+        return {kind: partial(self._rank, kind, read) for kind in self._kinds}
+
+    def _rank(
+        self,
+        kind: str,
+        read: Callable[[Query], Item],
+        topics: Sequence[Query],
+        depth: int,
+    ) -> list[Hits]:
+        found = []
+        for topic in topics:
+            query = self._model.encode([read(topic)])
+            chosen = self._choose(query["pooled"], kind, depth)
+            items, scores = self._score(kind, query[kind], chosen)
+            found.append(Hits.rank([self._ids[n] for n in items], scores).top(depth))
+        return found
+
+    def _choose(self, pooled: EncodedRows, kind: str, depth: int) -> NDArray[np.int64]:
+        """Return the items that are scored; only a formula has no text to ask by."""
+        every = np.arange(len(self._ids))
+        number = max(self._candidates, depth)
+        if kind == "formula" or not self._candidates or number >= len(every):
+            return every
+        query = pooled.rows.vectors.cpu().numpy()
+        near = self._spaces["pooled"].score(query, every)
+        return np.argsort(-near, kind="stable")[:number]
+
+    def _score(
+        self, kind: str, query: EncodedRows, chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the items that have rows, and the mean score of their rows."""
+        starts = self._starts[kind]
+        counts = np.diff(starts)[chosen]
+        chosen, counts = chosen[counts > 0], counts[counts > 0]
+        if not len(query.rows) or not len(chosen):
+            return chosen[:0], np.zeros(0)
+        tokens = query.rows.take(query.rows.ptr[:1])  # the first row, of the only item
+        scores = self._spaces[kind].score(
+            tokens.vectors.cpu().numpy(), spread_ranges(starts[chosen], counts)
+        )
+        sums = np.add.reduceat(scores, np.cumsum(counts) - counts)
+        return chosen, sums / counts

@@ -1,0 +1,276 @@
+r"""Formulas by the cosines of their contexts, a run reranked by them, and both fused.
+
+::
+
+    bm25_slt            17  4  90                  a run: of BM25, or a file of anybody
+    mathamr/rerank       4 17  90                  its formulas by cosine of contexts
+    mathamr                                        score-weighted RRF of the two
+
+.. math:: \text{score}(f) = \sum_{r \in \{\text{run}, \text{rerank}\}}
+    \frac{s_r(f)}{60 + \text{rank}_r(f)}
+
+Scores :math:`s_r` of each list are scaled to 0 ... 1. Formulas of a sentence share its
+vector; of formulas that look the same the best counts::
+
+    index/
+      formulas.arrays       all that are compared, and the text of each
+      0.f16 ... all.f16     a row for each text, by model
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import FormulaId, TopicId, VisualId
+from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
+from mathamr_kedro.systems.base import Collection, Query, Ranker, choose_instances
+from mathamr_kedro.systems.bm25 import FormulaTermIndex
+from mathamr_kedro.systems.folds import ALL
+from mathamr_kedro.systems.formula_table import FormulaTable
+from mathamr_kedro.systems.fusion import Fusion
+from mathamr_kedro.systems.mathamr.config import MathAMRConfig, SearchConfig
+from mathamr_kedro.systems.mathamr.contexts import Contexts
+from mathamr_kedro.systems.mathamr.encoder import TextEncoder
+from mathamr_kedro.systems.mathamr.training import FOLDS
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.trec import read_run
+
+FirstStage: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
+"""Ranks formulas for topics, by visual ids."""
+
+_NAME, _FORMULAS = "mathamr", "formulas.arrays"
+_DEPTH = 1000
+"""Formulas of a run that are reranked, as in the paper."""
+_AT_ONCE = 4096
+"""Texts that are encoded before their vectors are written."""
+
+
+def build_index(
+    config: MathAMRConfig, sources: Collection, model: Path, folder: Path
+) -> Mapping[str, Any]:
+    """Write the contexts of formulas, and encode them by each model."""
+    contexts = Contexts(config.model.representation, sources)
+    chosen = _choose_formulas(sources.formulas(), config.search.instances)
+    row_of: dict[FormulaId, int] = {}
+    texts: dict[str, int] = {}
+    for key, text in _list_texts(contexts, chosen):
+        if key in chosen and key not in row_of:  # the first text of each counts
+            row_of[key] = texts.setdefault(text, len(texts))
+    rows = np.array([row_of[key] for key in chosen], dtype=np.int64)
+    size = FormulaTable.write(folder / _FORMULAS, list(chosen.values()), text=rows)
+    models = sorted(path.parent.name for path in model.glob("*/config.json"))
+    for name in models:
+        encoder = TextEncoder(model / name, config.model.max_length)
+        size += _write_vectors(folder / name, encoder, list(texts))
+    return {
+        "formulas": len(chosen),
+        "texts": len(texts),
+        "models": len(models),
+        "bytes": size,
+    }
+
+
+def _choose_formulas(
+    formulas: Iterable[FormulaInstance], instances: int
+) -> dict[FormulaId, FormulaInstance]:
+    """Keep those with the first ids of each visual id; 0 keeps all."""
+    kept: dict[VisualId, list[FormulaInstance]] = {}
+    for formula in formulas:
+        found = kept.setdefault(formula.visual_id, [])
+        found.append(formula)
+        if instances and len(found) > instances:
+            found.remove(max(found, key=lambda f: (len(f.formula_id), f.formula_id)))
+    return {f.formula_id: f for found in kept.values() for f in found}
+
+
+def _list_texts(
+    contexts: Contexts, chosen: Mapping[FormulaId, FormulaInstance]
+) -> Iterator[tuple[FormulaId, str]]:
+    for found in contexts.of_posts():
+        yield from found.items()
+    for key, formula in chosen.items():  # those that have no context
+        yield key, contexts.write_alone(formula)
+
+
+def _write_vectors(path: Path, encoder: TextEncoder, texts: Sequence[str]) -> int:
+    writer = VectorWriter(path)
+    starts = report_progress(
+        range(0, len(texts), _AT_ONCE),
+        f"texts encoded by model {path.name}",
+        lambda start: min(_AT_ONCE, len(texts) - start),
+        total=len(texts),
+    )
+    for start in starts:
+        vectors = encoder.encode(texts[start : start + _AT_ONCE])
+        writer.add(RaggedVectors.one_each(vectors))
+    return writer.close()
+
+
+def open_rankers(
+    config: MathAMRConfig, sources: Collection, model: Path, folder: Path
+) -> dict[str, Ranker]:
+    """Return rankers of formulas: the best form, then its parts."""
+    search = ContextSearch(config, sources, model, folder)
+    rankers: dict[str, Ranker] = {}
+    for name, first in open_first_stages(config.search, sources).items():
+        is_own = name == config.search.first_stage
+        suffix = "" if is_own else f"_{name}"
+        rankers[_NAME if is_own else f"{_NAME}/rrf{suffix}"] = search.fuse(first)
+        rankers[f"{_NAME}/rerank{suffix}"] = search.rerank(first)
+        rankers[f"{_NAME}/{name}"] = first
+    rankers[f"{_NAME}/cosine" if _NAME in rankers else _NAME] = search.rank
+    return rankers
+
+
+class ContextSearch:
+    """Searches formulas by the cosines of their contexts.
+
+    Args:
+        config: all parameters.
+        sources: the collection, which has the contexts of queries.
+        model: folder of the models.
+        folder: of the index.
+    """
+
+    def __init__(
+        self, config: MathAMRConfig, sources: Collection, model: Path, folder: Path
+    ) -> None:
+        self._contexts = Contexts(config.model.representation, sources)
+        self._table = FormulaTable(folder / _FORMULAS)
+        folds = (model / FOLDS).read_text(encoding="utf-8")
+        self._fold_of: dict[TopicId, str] = json.loads(folds)
+        length = config.model.max_length
+        self._open = cache(lambda name: TextEncoder(model / name, length))
+        self._vectors = cache(lambda name: VectorRows(folder / name))
+
+    def rank(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
+        """Return the best formulas for topics."""
+        every = np.arange(len(self._table))
+        return self._rank(topics, [every] * len(topics), depth)
+
+    def rerank(self, first: FirstStage) -> Ranker:
+        """Return what ranks the formulas of a run by their cosines."""
+        return lambda topics, depth: self._rerank(topics, first(topics, _DEPTH), depth)
+
+    def fuse(self, first: FirstStage) -> Ranker:
+        """Return what fuses a run with its reranking."""
+
+        def rank(topics: Sequence[Query], depth: int) -> list[Hits]:
+            lists = first(topics, _DEPTH)
+            again = self._rerank(topics, lists, _DEPTH)
+            fusion = Fusion("score_rrf", depth=depth)
+            return [fusion.fuse(pair) for pair in zip(lists, again, strict=True)]
+
+        return rank
+
+    def _rerank(
+        self, topics: Sequence[Query], lists: Sequence[Hits], depth: int
+    ) -> list[FormulaHits]:
+        among = [self._table.find_visuals(hits.judged_ids) for hits in lists]
+        return self._rank(topics, among, depth)
+
+    def _rank(
+        self, topics: Sequence[Query], among: Sequence[NDArray[np.int64]], depth: int
+    ) -> list[FormulaHits]:
+        """Rank some rows of the table for each topic."""
+        by_model: dict[str, list[int]] = {}
+        for place, topic in enumerate(topics):
+            model = self._fold_of.get(topic.key, ALL)
+            by_model.setdefault(model, []).append(place)
+        found: dict[int, FormulaHits] = {}
+        for model, places in by_model.items():
+            texts = [self._contexts.write_query(topics[place]) for place in places]
+            for place, query in zip(
+                places, self._open(model).encode(texts), strict=True
+            ):
+                scores = self._score(model, query, among[place])
+                found[place] = self._table.rank(among[place], scores, depth)
+        return [found[place] for place in range(len(topics))]
+
+    def _score(
+        self, model: str, query: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Return the cosines of a query with the formulas of some rows."""
+        vectors = self._vectors(model)
+        texts, place = np.unique(self._table.numbers["text"][rows], return_inverse=True)
+        # 1 but for the rounding to halves
+        lengths = np.linalg.norm(vectors.rows.vectors[texts].astype(np.float32), axis=1)
+        cosines: NDArray[np.float64] = vectors.score(query[None], texts) / lengths
+        return cosines[place]
+
+
+def open_first_stages(
+    config: SearchConfig, sources: Collection
+) -> dict[str, FirstStage]:
+    """Return what ranks formulas first, by name; the own one before those of files.
+
+    Raises:
+        MissingInputError, MalformedInputError: a run file is not there, or holds no
+            formula of the collection.
+    """
+    stages: dict[str, FirstStage] = {}
+    if config.first_stage != "none":
+        stages[config.first_stage] = _open_terms(config.first_stage, sources)
+    for name, path in config.runs.items():
+        stages[name] = _open_run(path, sources)
+    return stages
+
+
+def _open_terms(system: str, sources: Collection) -> FirstStage:
+    """BM25; the collection is read when it is first asked."""
+
+    @cache
+    def build() -> FirstStage:
+        return FormulaTermIndex.build(system, sources).rank
+
+    def rank(topics: Sequence[Query], depth: int) -> Sequence[Hits]:
+        return build()(topics, depth)
+
+    return rank
+
+
+def _open_run(path: str, sources: Collection) -> FirstStage:
+    """A run from a file; formulas that the collection lacks are skipped."""
+    run = read_run(path)
+    formulas = {f.visual_id: f for f in choose_instances(sources.formulas()).values()}
+    visual_of = {visual: visual for visual in formulas}
+    if run.holds_instances:
+        visual_of = {f.formula_id: f.visual_id for f in sources.formulas()}
+    lists: dict[TopicId, dict[VisualId, float]] = {}
+    for topic, hits in run.lists.items():
+        best = lists.setdefault(topic, {})
+        for document, score in sort_as_trec_eval(Hits(hits.ids, hits.scores)):
+            if document in visual_of:
+                best.setdefault(visual_of[document], score)
+    if not any(lists.values()):
+        raise MalformedInputError(
+            f"Expected formulas of this collection in the run {path!r}, by formula or "
+            "visual id (got none) (systems.mathamr.search.runs)"
+        )
+
+    def rank(topics: Sequence[Query], depth: int) -> list[FormulaHits]:
+        return [name(lists.get(topic.key, {}), depth) for topic in topics]
+
+    def name(best: Mapping[VisualId, float], depth: int) -> FormulaHits:
+        visuals = list(best)[:depth]
+        found = [formulas[visual] for visual in visuals]
+        return FormulaHits(
+            [f.formula_id for f in found],
+            np.array([best[visual] for visual in visuals], dtype=np.float64),
+            visuals,
+            [f.post_id for f in found],
+        )
+
+    return rank

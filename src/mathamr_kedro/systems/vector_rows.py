@@ -1,0 +1,118 @@
+"""Rows of vectors in a file: written batch by batch, mapped into memory, compared.
+
+::
+
+    slg.f16      vectors, one after another, in half precision
+    slg.arrays   ptr: where each row starts; a row may be empty
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.arrays import read_arrays, write_arrays
+from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.vectors import ExactSpace
+
+_AT_ONCE = 1 << 15
+"""Vectors that are compared at once."""
+
+
+class VectorWriter:
+    """Writes rows as they come; :meth:`close` makes the file whole."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._width = path, 1
+        self._lengths = [0]
+        self._file = path.with_suffix(".f16").open("wb")
+
+    def add(self, rows: RaggedVectors[Any]) -> None:
+        """Append rows, of which some may be empty."""
+        part = rows.to("cpu", torch.float16)
+        self._lengths += part.lengths.tolist()
+        self._width = part.vectors.shape[1]
+        self._file.write(part.vectors.contiguous().numpy().data)
+
+    def close(self) -> int:
+        """Return the bytes of all."""
+        size = self._file.tell()
+        self._file.close()
+        ptr = np.cumsum(self._lengths, dtype=np.int64)
+        arrays = {"ptr": ptr, "width": np.array([self._width])}
+        return size + write_arrays(self._path.with_suffix(".arrays"), arrays)
+
+
+class VectorRows:
+    """Rows of vectors that a system compares exhaustively, by MaxSim.
+
+    Args:
+        path: as :class:`VectorWriter` was given it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        found = read_arrays(path.with_suffix(".arrays"))
+        width, file = int(found["width"][0]), path.with_suffix(".f16")
+        vectors: NDArray[Any] = np.zeros((0, width), dtype=np.float16)
+        if file.stat().st_size:
+            vectors = np.memmap(file, np.float16, "c").reshape(-1, width)
+        self.rows = RaggedVectors(vectors.view(np.ndarray), found["ptr"])
+        self._device = ComputeConfig().choose_device()
+
+    @cached_property
+    def _space(self) -> tuple[NDArray[np.int64], ExactSpace]:
+        """The rows that are not empty, packed to be scanned."""
+        kept = np.flatnonzero(self.rows.lengths)
+        space = ExactSpace(str(self._device))
+        ptr = np.concatenate([[0], self.rows.ptr[kept + 1]])
+        space.add(RaggedVectors(self.rows.vectors, ptr))
+        return kept, space
+
+    def find(
+        self,
+        queries: Sequence[NDArray[np.float32]],
+        depth: int,
+        ids: NDArray[np.object_],
+    ) -> list[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """Return the best rows of each query and their scores.
+
+        Args:
+            queries: (|q|, k) vectors of each.
+            depth: how many.
+            ids: of the rows, for ties.
+        """
+        kept, space = self._space
+        if not queries or not len(kept):
+            return [(kept[:0], np.zeros(0))] * len(queries)
+        allowed, names = np.ones(len(kept), dtype=np.bool_), ids[kept]
+        asked = RaggedVectors.of(queries)
+        found = space.find(asked, depth, allowed, names.take)
+        return [(kept[rows], scores) for rows, scores in found]
+
+    @torch.inference_mode()
+    def score(
+        self, query: NDArray[np.float32], rows: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        r"""Return MaxSim of a query with some rows, over its vectors; 0 for empty ones.
+
+        .. math:: \frac{1}{|q|} \sum_i \max_j q_i^\top d_j
+        """
+        scores = np.zeros(len(rows))
+        filled = np.flatnonzero(self.rows.lengths[rows])
+        tokens = torch.from_numpy(query).to(self._device, torch.float64)
+        sizes = np.cumsum(self.rows.lengths[rows[filled]]) // _AT_ONCE
+        for some in np.split(filled, np.flatnonzero(np.diff(sizes)) + 1):
+            if len(some):
+                part = self.rows.take(rows[some]).to(self._device, torch.float64)
+                best = torch.segment_reduce(
+                    part.vectors @ tokens.T, "max", lengths=part.lengths, unsafe=True
+                )
+                scores[some] = best.mean(1).cpu().numpy()
+        return scores

@@ -1,0 +1,142 @@
+"""Training: it resumes after a kill, and refuses what it cannot use."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr_kedro.base.arrays import read_arrays
+from mathamr_kedro.base.errors import ConfigurationError, TrainingError
+from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
+from mathamr_kedro.systems.formula_rgcn.forest import write_forests
+from mathamr_kedro.systems.formula_rgcn.training import PairTraining
+from tests.systems.formula_rgcn.conftest import SMALL
+
+CONFIG = RgcnConfig(**{**SMALL, "hidden_dim": 8, "batch_size": 16, "num_epochs": 2})
+
+
+@pytest.fixture(scope="module")
+def prepared(sample, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("prepared")
+    formulas = list(islice(sample.sources.formulas(), 80))
+    counts = write_forests(replace(sample.sources, formulas=lambda: formulas), folder)
+    different = len({formula.visual_id for formula in formulas})
+    assert counts["formulas"] == different - sum(
+        counts[name] for name in ("without_trees", "too_large", "alike")
+    )
+    return folder
+
+
+def train(config, prepared, folder, seed=7):
+    folder.mkdir(exist_ok=True)
+    return PairTraining(config, prepared, seed).run(folder)
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_a_killed_training_ends_with_the_same_weights(
+    prepared, tmp_path, monkeypatch, steps
+):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    expected = train(CONFIG, prepared, whole)
+    compare, taken = PairTraining.compare, []
+
+    def die(self, batch):
+        if len(taken) == steps:
+            raise KilledError
+        taken.append(batch)
+        return compare(self, batch)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PairTraining, "compare", die)
+        with pytest.raises(KilledError):
+            train(CONFIG, prepared, parts)
+    history = train(CONFIG, prepared, parts)
+    assert [e["loss"] for e in history] == [e["loss"] for e in expected]
+    mine, theirs = (read_arrays(f / "weights.arrays") for f in (whole, parts))
+    assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
+    assert not (parts / "checkpoint.pt").exists()
+
+
+@pytest.mark.parametrize("pairs", PAIRINGS)
+def test_every_pairing_learns(prepared, tmp_path, pairs):
+    config = replace(CONFIG, pairs=pairs, num_epochs=3)
+    history = train(config, prepared, tmp_path)
+    assert [record["epoch"] for record in history] == [1, 2, 3]
+    assert history[-1]["loss"] < history[0]["loss"]
+    assert history[0]["formulas"] == PairTraining(config, prepared, 7).count
+    known = {f.stem.partition("_")[0] for f in tmp_path.glob("*_labels.json")}
+    assert known == set(config.kinds)
+
+
+def test_another_training_is_not_resumed(prepared, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            "mathamr_kedro.systems.formula_rgcn.training.save_encoders",
+            lambda encoders, folder: 1 / 0,
+        )
+        with pytest.raises(ZeroDivisionError):
+            train(CONFIG, prepared, tmp_path)
+    with pytest.raises(ConfigurationError, match="same training"):
+        train(CONFIG, prepared, tmp_path, seed=8)
+    assert len(train(CONFIG, prepared, tmp_path)) == 2
+
+
+def test_seeds_differ_and_repeat(prepared, tmp_path):
+    losses = [
+        train(CONFIG, prepared, tmp_path / name, seed)[-1]["loss"]
+        for name, seed in (("a", 1), ("b", 1), ("c", 2))
+    ]
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_no_epochs_leave_the_first_weights(prepared, tmp_path):
+    assert train(replace(CONFIG, num_epochs=0), prepared, tmp_path) == []
+    assert (tmp_path / "weights.arrays").is_file()
+
+
+def test_a_loss_that_is_no_number_ends_the_training(prepared, tmp_path):
+    made = PairTraining(CONFIG, prepared, 7)
+    with torch.no_grad():
+        made.encoders["slg"].bias.fill_(torch.nan)
+    with pytest.raises(TrainingError, match="finite loss of formula_rgcn"):
+        made.run(tmp_path)
+
+
+def test_one_formula_is_not_enough(sample, tmp_path):
+    write_forests(replace(sample.sources, formulas=tuple), tmp_path)
+    with pytest.raises(TrainingError, match="at least two formulas"):
+        PairTraining(CONFIG, tmp_path, 7)
+
+
+def test_an_epoch_has_every_formula_once_and_no_batch_of_one(prepared):
+    made = PairTraining(CONFIG, prepared, 7)
+    rows = np.concatenate([batch.rows for batch in made.draw_batches(0)])
+    assert sorted(rows) == list(range(made.count))
+    most = PairTraining(replace(CONFIG, batch_size=made.count - 1), prepared, 7)
+    assert [len(batch.rows) for batch in most.draw_batches(0)] == [made.count - 1]
+
+
+@pytest.mark.gpu
+def test_a_gpu_computes_what_the_cpu_does(prepared):
+    """Kernels and search for partners: loss and gradients of a batch of real trees."""
+    found = []
+    config = replace(CONFIG, hidden_dim=128, batch_size=32)
+    for device in ("cpu", "cuda"):
+        made = PairTraining(config, prepared, 7)
+        made.device = torch.device(device)
+        networks = torch.nn.ModuleDict(made.encoders).to(device)
+        loss, _ = made.compare(made.draw_batches(0)[0])
+        loss.backward()
+        found.append((loss.item(), [p.grad.cpu() for p in networks.parameters()]))
+    (mine, my_grads), (theirs, their_grads) = found
+    assert mine == pytest.approx(theirs, rel=1e-4)
+    for a, b in zip(my_grads, their_grads, strict=True):
+        assert (a - b).norm() <= 1e-2 * a.norm() + 1e-6
