@@ -21,7 +21,7 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project_search import open_search
-from mathamr_kedro.search import Strategy
+from mathamr_kedro.systems.mathamr_plus import Strategy
 from tests.pipelines.graph_world import PROJECT, open_catalog
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
 

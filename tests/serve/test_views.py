@@ -11,9 +11,10 @@ import pytest
 
 from mathamr_kedro.base.records import CleanText, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch
-from mathamr_kedro.search import Answer, Explanation, Result, ScorePart
+from mathamr_kedro.search import Answer, Explanation, Result
 from mathamr_kedro.search.explanation import Match
 from mathamr_kedro.serve.views import AnswerView, TextView
+from mathamr_kedro.systems import ScorePart
 
 TEXT = (
     "A title with FORMULA_0\n\nLet FORMULA_1 be even. Nothing here. It is odd. "

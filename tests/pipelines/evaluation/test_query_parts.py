@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
-from mathamr_kedro.pipelines.evaluation.searches import search_by_vectors
+from mathamr_kedro.pipelines.evaluation.searches import rank_by_vectors
 from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
@@ -33,8 +33,9 @@ def search(data: Path, **strategy):
     context = session.load_context()
     strategies = [{"query_parts": p, **strategy} for p in ("all", *PARTS)]
     inputs = {name: context.catalog.load(name) for name in DATASETS}
-    runs = search_by_vectors(
+    runs = rank_by_vectors(
         **inputs,
+        topic_graphs=context.catalog.load("topic_math_graphs"),
         indexing=context.params["indexing"] | {"engine": {"engine": "exact"}},
         parameters={"strategies": strategies},
     )
