@@ -85,8 +85,8 @@ def _find_checksum(table: Any) -> str:
     return str(table.made_from if found is None else found)
 
 
-class Fitting(NamedTuple):
-    """A training to be made."""
+class Preparation(NamedTuple):
+    """A training to be prepared."""
 
     name: str
     values: Mapping[str, Any]
@@ -94,15 +94,8 @@ class Fitting(NamedTuple):
     data: Collection
 
 
-class ModelDataset(AbstractDataset[Fitting, Training]):
-    """The model of a system: trained when it is saved, unless it was before.
-
-    Example of a catalog entry::
-
-        "{system}.model":
-          type: mathamr_kedro.datasets.systems.ModelDataset
-          filepath: data/06_models/systems/{system}.model.json
-          path: data/06_models/systems/{system}
+class _TrainingDataset(AbstractDataset[Any, Training]):
+    """A training of a system, below the folder of all its trainings.
 
     Args:
         filepath: says which training is the present one.
@@ -116,21 +109,47 @@ class ModelDataset(AbstractDataset[Fitting, Training]):
         self._file, self._base = Path(filepath), Path(path)
         self.metadata = metadata
 
-    def save(self, data: Fitting) -> None:
-        """Prepare and train, or resume; then note which training it was."""
-        training = Training.prepare(self._base, *data)
-        training.train()
-        _write(self._file, {"folder": _shorten(training.folder, self._base)})
-
     def load(self) -> Training:
         """Return the training with its model and history."""
         return Training(self._base / _read(self._file, "training")["folder"])
+
+    def _note(self, training: Training) -> None:
+        _write(self._file, {"folder": _shorten(training.folder, self._base)})
 
     def _exists(self) -> bool:
         return self._file.is_file()
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._file), "path": str(self._base)}
+
+
+class PreparedDataset(_TrainingDataset):
+    """What the training of a system reads: written when it is saved, unless it was.
+
+    Its folder can be copied to a machine with only torch and trained there
+    (``python -m mathamr_kedro.systems FOLDER``).
+    """
+
+    def save(self, data: Preparation) -> None:
+        """Write what the training reads; then note which training it is."""
+        self._note(Training.prepare(self._base, *data))
+
+
+class ModelDataset(_TrainingDataset):
+    """The model of a system: trained when it is saved, unless it was before.
+
+    Example of a catalog entry::
+
+        "{system}.model":
+          type: mathamr_kedro.datasets.systems.ModelDataset
+          filepath: data/06_models/systems/{system}.model.json
+          path: data/06_models/systems/{system}
+    """
+
+    def save(self, data: Training) -> None:
+        """Train, or resume; then note which training it was."""
+        data.train()
+        self._note(data)
 
 
 class Indexing(NamedTuple):

@@ -46,6 +46,7 @@ def _index_system(
     name: str, reads: Sequence[str], values: Mapping[str, Any], has_model: bool
 ) -> Pipeline:
     def index(model: Training | None = None, **tables: Any) -> Indexing:
+        """Build the index of a system."""
         return Indexing(name, tables, values, model)
 
     inputs = {part: TABLES[part] for part in reads}

@@ -7,8 +7,9 @@ from typing import Any
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.datasets.systems import TABLES, Fitting, collect
+from mathamr_kedro.datasets.systems import TABLES, Preparation, collect
 from mathamr_kedro.systems import learns, read_system
+from mathamr_kedro.systems.training import Training
 
 
 def fit_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
@@ -20,22 +21,34 @@ def fit_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
 
 
 def _fit_system(name: str, values: Mapping[str, Any], reads: Sequence[str]) -> Pipeline:
-    def fit(training: Mapping[str, Any], **tables: Any) -> Fitting:
-        return Fitting(name, values, int(training["seed"]), collect(tables))
+    def prepare(training: Mapping[str, Any], **tables: Any) -> Preparation:
+        """Write what the training of a system reads."""
+        return Preparation(name, values, int(training["seed"]), collect(tables))
 
     return Pipeline(
         [
             node(
-                fit,
+                prepare,
                 inputs={
                     "training": "params:training",
                     **{part: TABLES[part] for part in reads},
                 },
+                outputs=f"{name}.prepared",
+                name="prepare",
+            ),
+            node(
+                fit,
+                inputs=f"{name}.prepared",
                 outputs=f"{name}.model",
                 name="fit",
                 tags="gpu",
-            )
+            ),
         ],
         namespace=name,
         prefix_datasets_with_namespace=False,
     )
+
+
+def fit(prepared: Training) -> Training:
+    """Train a system, or resume its training."""
+    return prepared
