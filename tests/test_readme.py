@@ -94,3 +94,17 @@ def test_thesis_configuration_is_that_of_its_own_experiment():
     both = next(r for r in read_rows(text) if r[0] == "both")
     plain = [re.sub(r" \(\.\d+\)", "", cell) for cell in both[1:4]]
     assert row[1:4] == plain
+
+
+def test_lines_of_python_print_answers_with_reasons(demo, monkeypatch, capsys):
+    """Those of the first screen, in a project where the demo has just ended."""
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (PROJECT / "README.md").read_text(), re.DOTALL
+    )
+    monkeypatch.chdir(demo)
+    names = {}
+    exec(code, names)
+    names["search"].close()
+    shown = capsys.readouterr().out
+    assert shown.count("because") == 3
+    assert "prime" in shown
