@@ -26,7 +26,7 @@ from tests.conftest import PROJECT
             "`kedro run --params raw_root=notes`",
             "`kedro run --params data_root=/x,raw_root=notes --env own`",
         ),
-        ("`mathamr index restore`", "`mathamr index restore --env own --data-root /x`"),
+        ("`mathamr index status`", "`mathamr index status --env own --data-root /x`"),
         ("`kedro run --params data_root=FOLDER`",
          "`kedro run --params data_root=FOLDER --env own`"),
         ("`mathamr models` or `make demo`", "`mathamr models` or `make demo`"),

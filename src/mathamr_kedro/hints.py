@@ -27,8 +27,8 @@ def complete_commands(
 
     >>> complete_commands("`kedro run --pipelines indexing`", "own", "/tmp/a b")
     "`kedro run --pipelines indexing --env own --params 'data_root=/tmp/a b'`"
-    >>> complete_commands("`mathamr index restore` and `mathamr models`", "own")
-    '`mathamr index restore --env own` and `mathamr models`'
+    >>> complete_commands("`mathamr index status` and `mathamr models`", "own")
+    '`mathamr index status --env own` and `mathamr models`'
     """
 
     def complete(found: re.Match[str]) -> str:

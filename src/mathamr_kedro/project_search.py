@@ -13,7 +13,7 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -64,12 +64,15 @@ from mathamr_kedro.systems.mathamr_plus import (
 )
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.vectors import (
-    AddedPosts,
-    LivingIndex,
     PostEntry,
+    QdrantIndex,
+    UpdatableIndex,
+    VectorIndex,
     VectorStore,
+    connect_index,
     open_index,
 )
+from mathamr_kedro.vectors.updates import EncodePost
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -98,18 +101,19 @@ def open_search(
             such system.
     """
     project = _Project(env, data_root)
-    store, encoder = project.open_store(), project.load_encoder()
+    encoder = project.load_encoder()
     encoder.read_text("Let $x$ be even.")  # loads what the first query needs
-    vectors = project.open_vectors(store, encoder)
+    vectors = project.open_vectors(encoder)
+    added = vectors.index.added
     catalog = project.catalog
     find_posts = RowFinder(catalog.load("posts"), "post_id")
-    find_added = AddedPosts(store.folder)
     find_comments = CommentTexts(
         catalog.load("returnable_formulas"), catalog.load("comments"), find_posts
     )
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
-        return {**find_posts(ids), **find_added(ids), **find_comments(ids)}
+        by_hand = {i: added[i] for i in ids if i in added}
+        return {**find_posts(ids), **by_hand, **find_comments(ids)}
 
     try:
         systems = project.open_systems(vectors, system, fuse_with, finds)
@@ -132,21 +136,15 @@ def open_search(
     )
 
 
-def open_living_index(
+def open_updatable_index(
     env: str | None = None, data_root: str | None = None
-) -> LivingIndex:
+) -> UpdatableIndex:
     """Find store and index of an environment; parser and encoder load when needed.
 
-    Args and errors as :func:`open_search`.
+    Args and errors as :func:`open_search`; the engine ``exact`` is refused.
     """
     project = _Project(env, data_root)
-    return LivingIndex(
-        project.open_store().folder,
-        project.indexing.engine,
-        project.places.folder(project.encoder_checksum),
-        project.places.connect,
-        lambda: project.load_encoder().encode_post,
-    )
+    return project.find_index(lambda: project.load_encoder().encode_post)
 
 
 def explain_formula(
@@ -265,25 +263,35 @@ class _Project:
         )
         return found
 
-    def open_vectors(
-        self, store: VectorStore, encoder: QueryEncoder
-    ) -> MathAMRPlusIndex:
+    def open_index(self, encoder: QueryEncoder) -> VectorIndex:
+        """Open the index; encode posts that were added before it was rebuilt."""
+        engine, folder = self.indexing.engine, self.places.folder(self.encoder_checksum)
+        opening = engine, self.open_store(), folder, self.places.connect
+        index = open_index(*opening)
+        if isinstance(index, QdrantIndex) and index.changes.waiting:
+            index.close()
+            self.find_index(lambda: encoder.encode_post).encode_waiting()
+            index = open_index(*opening)
+        return index
+
+    def find_index(self, load_encoder: Callable[[], EncodePost]) -> UpdatableIndex:
+        engine, encoder = self.indexing.engine, self.encoder_checksum
+        folder = self.places.folder(encoder)
+        found = connect_index(engine, encoder, folder, self.places.connect)
+        return UpdatableIndex(found, self.open_store(), load_encoder)
+
+    def open_vectors(self, encoder: QueryEncoder) -> MathAMRPlusIndex:
         """Open the index of MathAMR+ with all strategies that can be asked."""
         config, posts = self.indexing, self.catalog.load("posts")
         strategies: dict[str, Strategy] = config.search.list_strategies(config.strategy)
         for name, strategy in self.evaluation.list_strategies(config.strategy).items():
             strategies |= {name: strategy, strategy.name: strategy}
-        folder = self.places.folder(self.encoder_checksum)
-        index = open_index(
-            config.engine, store, folder, self.places.connect, beside_writers=True
-        )
+        index = self.open_index(encoder)
         return MathAMRPlusIndex(
             index,
-            store,
+            index,
             strategies,
-            lambda: find_questions(
-                posts.tables(["post_id", "parent_id"]), store.places
-            ),
+            lambda: find_questions(posts.tables(["post_id", "parent_id"]), index),
             encoder=encoder,
         )
 

@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mathamr_kedro.base.errors import LockedError, MissingInputError
-from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    LockedError,
+    MissingInputError,
+)
 from mathamr_kedro.cli import index, search
-from mathamr_kedro.project_search import open_living_index, open_search
-from mathamr_kedro.vectors import VectorStore
-from mathamr_kedro.vectors import index as engines
-from tests.pipelines.graph_world import PROJECT
-from tests.pipelines.search_world import TEXTS, build_index
+from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.vectors import EngineConfig, VectorIndex, VectorStore, open_index
+from mathamr_kedro.vectors import edge as engine
+from tests.pipelines.graph_world import PROJECT, run_stage
+from tests.pipelines.search_world import TEXTS, build_index, write_encoder
 
 NOTE = """# Cubes
 
@@ -82,6 +86,12 @@ def store_of(data: Path) -> VectorStore:
     return VectorStore(folder.parent)
 
 
+def index_of(data: Path) -> VectorIndex:
+    store = store_of(data)
+    (folder,) = data.rglob("edge.json")
+    return open_index(EngineConfig("edge"), store, folder.parent)
+
+
 def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None:
     result = run(data, "add", str(notes / "note.md"), str(notes / "faq.jsonl"))
     assert result.exit_code == 0, result.output
@@ -93,8 +103,8 @@ def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None
     assert r"Why is $\sqrt[3]{5}$ irrational?" in first["snippet"]
     assert first["score"] == pytest.approx(1.0, abs=1e-5)
     status = read_status(data)
-    assert (status["posts"], status["added"], status["dead"]) == (10, 5, 1)
-    assert status["generation"] == status["index_generation"]
+    assert (status["posts"], status["added"], status["deleted"]) == (10, 5, 0)
+    assert status["is_built"]
 
 
 def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> None:
@@ -102,7 +112,9 @@ def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> 
     file = tmp_path / "copy.jsonl"
     file.write_text(json.dumps(record), encoding="utf-8")
     assert run(data, "add", str(file)).exit_code == 0
-    mine, theirs = store_of(data).read(["copy", "2"]).entries()
+    opened = index_of(data)
+    mine, theirs = opened.read(["copy", "2"]).entries()
+    opened.close()
     assert mine.kinds == theirs.kinds
     assert mine.visual_ids == theirs.visual_ids
     assert mine.formula_ids == ["copy:0", "copy:1", "copy:2"]
@@ -143,7 +155,7 @@ def test_deleted_posts_are_found_no_more(data: Path, notes: Path) -> None:
     assert found.isdisjoint({"2", "note.md#1"})
     assert "note.md#2" in found
     status = read_status(data)
-    assert (status["posts"], status["added"], status["dead"]) == (6, 1, 2)
+    assert (status["posts"], status["added"], status["deleted"]) == (6, 1, 1)
 
 
 def test_an_unknown_id_is_refused_with_the_nearest_name(
@@ -157,36 +169,41 @@ def test_an_unknown_id_is_refused_with_the_nearest_name(
     assert read_status(data) == before
 
 
-def test_compaction_frees_room_and_keeps_every_post(data: Path, notes: Path) -> None:
-    run(data, "add", str(notes))
-    run(data, "delete", "3", "4")
-    asked = "sum of odd numbers $n^2$"
-    expected, old = find(data, asked), read_status(data)
-    result = run(data, "compact")
-    words = result.stdout.splitlines()[-1].replace(",", "").split()
-    before, after = (int(word) for word in words if word.isdigit())
-    assert (before, after) == (old["bytes"], read_status(data)["bytes"])
-    assert after < before
-    new = read_status(data)
-    # Posts added by hand stay apart from those of the collection.
-    assert (new["segments"], new["dead"]) == (2, 0)
-    assert new["posts"] == old["posts"]
-    assert new["index_generation"] == new["generation"]
-    assert find(data, asked) == expected
-
-
-def test_status_says_when_the_index_is_behind(data: Path) -> None:
-    assert "index       up to date" in run(data, "status").stdout
-    store = store_of(data)
-    with VectorStore.open(store.folder, store.encoder, store.width) as writer:
-        writer.commit(delete=["6"])
-    shown = run(data, "status").stdout
-    assert "posts       5 (5 collection, 0 added)" in shown
-    assert "index       1 commit behind: the next search catches up" in shown
+def test_status_says_when_the_index_must_be_built(data: Path) -> None:
+    assert "posts       6 (0 added, 0 deleted by hand)" in run(data, "status").stdout
     next(data.rglob("edge.json")).unlink()
-    assert "to be built" in run(data, "status").stdout
+    assert "to be built: the next search does it" in run(data, "status").stdout
     find(data, "primes")
-    assert "index       up to date" in run(data, "status").stdout
+    assert "posts       6 (0 added" in run(data, "status").stdout
+
+
+def test_posts_stay_when_the_collection_is_encoded_again(
+    data: Path, notes: Path, caplog
+) -> None:
+    """By an encoder of other weights; the next search encodes them too."""
+    run(data, "add", str(notes / "note.md"))
+    run(data, "delete", "6")
+    write_encoder(data, seed=5)
+    run_stage(data, "indexing")
+    assert "2 posts that were added by hand are kept" in caplog.text
+    assert "waiting     2 added posts" in run(data, "status").stdout
+    found = {result["post_id"] for result in find(data, "primes")}
+    assert {"note.md#1", "note.md#2"} <= found
+    assert "6" not in found
+    status = read_status(data)
+    assert (status["added"], status["waiting"], status["deleted"]) == (2, 0, 1)
+
+
+def test_the_engine_exact_takes_no_posts(data: Path, notes: Path, monkeypatch) -> None:
+    read = IndexingConfig.read
+    monkeypatch.setattr(
+        IndexingConfig,
+        "read",
+        lambda values: read({**values, "engine": {"engine": "exact"}}),
+    )
+    for command in (("add", str(notes)), ("delete", "1"), ("status",)):
+        with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
+            run(data, *command)
 
 
 def test_posts_are_added_and_deleted_beside_an_open_notebook(
@@ -200,45 +217,36 @@ def test_posts_are_added_and_deleted_beside_an_open_notebook(
     found = {result["post_id"] for result in find(data, "primes")}
     assert "6" not in found
     assert "note.md#1" in found
-    assert "index       up to date" in run(data, "status").stdout
     searcher.close()
 
 
 def test_nothing_changes_while_another_process_changes_the_index(
     data: Path, notes: Path
 ) -> None:
-    """A search goes on all the same."""
-    store = store_of(data)
-    with VectorStore.open(store.folder, store.encoder, store.width) as writer:
-        writer.commit(delete=["6"])  # so that the index lacks something
+    """A search finds what it found before."""
     before = read_status(data)
     folder = next(data.rglob("edge.json")).parent
-    with FolderLock(folder, ""), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "_PATIENCE", 0.1)  # seconds, of many
+    with engine.EdgeConnection(folder).lock():
         with pytest.raises(LockedError, match="wait for it"):
             run(data, "add", str(notes / "note.md"))
         with pytest.raises(LockedError, match="wait for it"):
             run(data, "delete", "1")
-        assert "6" not in [result["post_id"] for result in find(data, "primes")]
+        assert "6" in [result["post_id"] for result in find(data, "primes")]
     assert read_status(data) == before
-    assert not list(data.rglob("added_posts.jsonl"))
 
 
 def test_a_killed_addition_leaves_a_whole_index(
     data: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Texts come first: a text without vectors is no post."""
-
     def kill(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     before = read_status(data)
-    living = open_living_index("test", str(data))
-    posts = list(index._read([notes / "note.md"], None))
     with monkeypatch.context() as patch:
-        patch.setattr(VectorStore, "commit", kill)
+        patch.setattr(engine.EdgeCollection, "upsert", kill)
         with pytest.raises(KeyboardInterrupt):
-            living.add(posts)
+            open_updatable_index("test", str(data)).add(
+                index.read_posts([notes / "note.md"], None)
+            )
     assert read_status(data) == before
-    assert list(data.rglob("added_posts.jsonl"))
-    assert living.add(posts).added == ("note.md#1", "note.md#2")
+    assert "added 2 posts" in run(data, "add", str(notes / "note.md")).stdout

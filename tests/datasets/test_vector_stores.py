@@ -8,7 +8,7 @@ from kedro.io import DatasetError
 
 from mathamr_kedro.base.errors import MissingInputError, find_cause
 from mathamr_kedro.datasets.vector_stores import IndexesDataset, VectorStoresDataset
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors import GraphRange, PostEntry, PostVectors
 
 POST = PostEntry("1", "answer", np.eye(4), [1, 1, 1, 2], [0, 1, 2, 0])
 
@@ -16,7 +16,7 @@ POST = PostEntry("1", "answer", np.eye(4), [1, 1, 1, 2], [0, 1, 2, 0])
 def test_save_and_load(tmp_path):
     stores = VectorStoresDataset(filepath=str(tmp_path / "vectors")).load()
     with stores.write("encoder-a", 4, "float16") as store:
-        store.commit(PostVectors.of([POST]))
+        store.write(PostVectors.of([POST]), GraphRange("posts", 0, 1))
         store.complete()
     again = VectorStoresDataset(filepath=str(tmp_path / "vectors")).load()
     assert list(again.read("encoder-a").keys()) == ["1"]
@@ -29,7 +29,7 @@ def test_preview_lists_the_stores(tmp_path):
     dataset = VectorStoresDataset(filepath=str(tmp_path))
     assert dataset.preview()["data"] == []
     with dataset.load().write("encoder-a", 4, "float16") as store:
-        store.commit(PostVectors.of([POST]))
+        store.write(PostVectors.of([POST]), GraphRange("posts", 0, 1))
     assert dataset.preview()["data"] == [["encoder-a", 1, 4, False]]
 
 

@@ -13,7 +13,13 @@ from mathamr_kedro.base.records import FormulaMention, Judgment, Topic
 from mathamr_kedro.cli import group
 from mathamr_kedro.integrations import ExportFolder
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.vectors import PostEntry, PostVectors, VectorStore
+from mathamr_kedro.vectors import (
+    GraphRange,
+    PostEntry,
+    PostVectors,
+    StoreWriter,
+    VectorStore,
+)
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -96,12 +102,13 @@ def test_vectors_fill_a_folder_that_may_be_there_with_old_ones(tmp_path):
     safetensors = pytest.importorskip("safetensors")
     posts = [PostEntry(str(n), "answer", np.eye(4)[:2], [1, 2], [0, 1]) for n in (1, 2)]
     folder = ExportFolder(tmp_path / "not/yet")
-    with VectorStore.open(tmp_path / "store", "encoder", 4) as store:
-        store.commit(PostVectors.of(posts))
-        assert folder.write_vectors(store) == 2
-        old = folder.folder / "vectors-00009.safetensors"
-        old.touch()
-        assert folder.write_vectors(store) == 2
+    with StoreWriter(tmp_path / "store", "encoder", 4) as writer:
+        writer.write(PostVectors.of(posts), GraphRange("posts", 0, 2))
+    store = VectorStore(tmp_path / "store")
+    assert folder.write_vectors(store) == 2
+    old = folder.folder / "vectors-00009.safetensors"
+    old.touch()
+    assert folder.write_vectors(store) == 2
     (file,) = folder.folder.iterdir()
     with safetensors.safe_open(file, "numpy") as found:
         assert found.get_tensor("offsets").tolist() == [0, 2, 4]

@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.integrations import ExportFolder
-from mathamr_kedro.vectors import PostEntry, PostVectors, VectorStore
+from mathamr_kedro.vectors import (
+    GraphRange,
+    PostEntry,
+    PostVectors,
+    StoreWriter,
+    VectorStore,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -28,13 +34,13 @@ def test_pylate_ranks_exported_vectors_as_maxsim_does(tmp_path):
         return found / np.linalg.norm(found, axis=1, keepdims=True)
 
     posts = {str(n): draw(2 + n % 4) for n in range(40)}
-    with VectorStore.open(tmp_path / "store", "encoder", 32) as store:
+    with StoreWriter(tmp_path / "store", "encoder", 32) as writer:
         entries = [
             PostEntry(key, "answer", v, [1] * (len(v) - 1) + [2], list(range(len(v))))
             for key, v in posts.items()
         ]
-        store.commit(PostVectors.of(entries))
-        ExportFolder(tmp_path / "out").write_vectors(store)
+        writer.write(PostVectors.of(entries), GraphRange("posts", 0, 40))
+    ExportFolder(tmp_path / "out").write_vectors(VectorStore(tmp_path / "store"))
     with safe_open(tmp_path / "out/vectors-00000.safetensors", "numpy") as file:
         offsets, ids = file.get_tensor("offsets"), json.loads(file.metadata()["ids"])
         parts = np.split(file.get_tensor("vectors"), offsets[1:-1])

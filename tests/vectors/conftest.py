@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
 WIDTH = 8
 ENCODER = "encoder-a"
@@ -39,11 +39,13 @@ def draw_query(seed=0, formulas=2, sentences=2, width=WIDTH):
     return PostVectors.of([post._replace(post_type="topic", key="A.1")]).entry(0)
 
 
-def make_store(folder, posts, dtype="float32", per_commit=7):
+def make_store(folder, posts, dtype="float32", per_shard=7):
     width = posts[0].vectors.shape[1]
-    with VectorStore.open(folder, ENCODER, width, dtype) as store:
-        for a in range(0, len(posts), per_commit):
-            store.commit(PostVectors.of(posts[a : a + per_commit]))
+    with StoreWriter(folder, ENCODER, width, dtype) as writer:
+        for a in range(0, len(posts), per_shard):
+            some = posts[a : a + per_shard]
+            writer.write(PostVectors.of(some), GraphRange("posts", a, a + len(some)))
+        writer.complete()
     return VectorStore(folder)
 
 

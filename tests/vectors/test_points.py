@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.vectors.points import _as_payload, name_point
+from mathamr_kedro.vectors.points import as_payload, name_point
 
 
 @pytest.mark.parametrize("key", ["0", "7", "1801", "9" * 12])
 def test_numbers_are_numbers(key):
-    assert _as_payload(key) == name_point(key) == int(key)
+    assert as_payload(key) == name_point(key) == int(key)
 
 
 @pytest.mark.parametrize("key", ["", "00", "042", "9" * 13, "-1", "²", "٣", "१२", "a"])
 def test_other_ids_come_back_as_they_were_written(key):
-    assert _as_payload(key) == key
+    assert as_payload(key) == key
     assert isinstance(name_point(key), str)
 
 

@@ -1,4 +1,4 @@
-"""The store: commits, replacing, deleting, changes, compaction, refusals."""
+"""The store: shards, kills, damage, refusals."""
 
 from __future__ import annotations
 
@@ -14,15 +14,21 @@ from mathamr_kedro.base.errors import (
     MalformedInputError,
     MissingInputError,
 )
+from mathamr_kedro.vectors import store as module
 from mathamr_kedro.vectors.post_vectors import PostVectors
-from mathamr_kedro.vectors.store import VectorStore
-from mathamr_kedro.vectors.store_state import GraphRange
+from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
-from .conftest import ENCODER, WIDTH, draw_posts
+from .conftest import ENCODER, WIDTH, draw_posts, make_store
+
+SHARDS = ["posts-00000000-00000005", "posts-00000005-00000010"]
 
 
-def open_store(folder, **kwargs):
-    return VectorStore.open(folder, **{"encoder": ENCODER, "width": WIDTH, **kwargs})
+def open_writer(folder, **kwargs):
+    return StoreWriter(folder, **{"encoder": ENCODER, "width": WIDTH, **kwargs})
+
+
+def write(writer, posts, first, last, of="posts"):
+    writer.write(PostVectors.of(posts[first:last]), GraphRange(of, first, last))
 
 
 def contents(store):
@@ -38,161 +44,182 @@ def unit(posts):
 
 def test_posts_are_read_back_in_any_order(store, posts):
     assert contents(store) == unit(posts)
+    assert store.is_complete
     keys = [posts[i].key for i in (40, 3, 59, 4)]
     assert list(store.read(keys).keys) == keys
     assert len(store.read([])) == 0
+    for part, rows, places in store.locate(keys):
+        found = [part.keys[row] for row in rows.tolist()]
+        assert found == [keys[place] for place in places.tolist()]
+        assert sorted(rows.tolist()) == rows.tolist()
 
 
-def test_replaced_posts_are_there_once_and_deleted_ones_not_at_all(tmp_path, posts):
-    again = draw_posts(5, seed=8, start=3)
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts))
-        store.commit(PostVectors.of(again), delete=["20", "no such post"])
-        expected = unit(posts) | unit(again)
-        del expected["20"]
-        assert contents(store) == expected
-    assert contents(VectorStore(tmp_path)) == expected
-
-
-def test_random_commits_equal_a_dictionary(tmp_path):
-    rng = np.random.default_rng(4)
-    truth: dict[str, bytes] = {}
-    with open_store(tmp_path) as store:
-        for step in range(30):
-            start = int(rng.integers(1, 40))
-            added = draw_posts(int(rng.integers(1, 6)), seed=step, start=start)
-            gone = {str(k) for k in rng.integers(1, 45, 3)} - {p.key for p in added}
-            store.commit(PostVectors.of(added), delete=gone)
-            truth = {k: v for k, v in (truth | unit(added)).items() if k not in gone}
-            if step % 7 == 6:
-                store.compact(posts=8)
-            if step % 3 == 0:
-                assert contents(store) == truth
-            assert contents(VectorStore(tmp_path)) == truth
-
-
-def test_changes_bring_a_lagging_copy_up_to_date(tmp_path):
-    rng = np.random.default_rng(5)
-    copy: dict[str, bytes] = {}
-    seen = 0
-    with open_store(tmp_path) as store:
-        for step in range(24):
-            added = draw_posts(3, seed=step, start=int(rng.integers(1, 30)))
-            gone = {str(k) for k in rng.integers(1, 35, 2)} - {p.key for p in added}
-            store.commit(PostVectors.of(added), delete=gone)
-            if step == 13:
-                store.compact()
-            if step % 4:
-                continue
-            if store.has_forgotten(seen):
-                with pytest.raises(MissingInputError, match="forgotten"):
-                    store.changes_since(seen)
-                copy, seen = {}, 0
-            changes = store.changes_since(seen)
-            for key in changes.deleted:
-                copy.pop(key, None)
-            assert changes.buried.keys() >= changes.deleted
-            for posts in changes.written():
-                copy |= {e.key: e.vectors.tobytes() for e in posts.entries()}
-            seen = changes.generation
-            assert copy == contents(store)
-
-
-def test_reader_sees_commits_after_refresh(tmp_path, posts):
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:5]))
-        reader = VectorStore(tmp_path)
-        assert "7" not in reader.places
-        store.commit(PostVectors.of(posts[5:9]), delete=["1"])
-        reader.refresh()
-        assert contents(reader) == contents(store)
-
-
-def test_rest_of_a_killed_commit_is_not_read_and_removed(tmp_path, posts):
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:5]))
-        before = contents(store)
+def test_a_killed_writer_is_resumed(tmp_path, posts):
+    with open_writer(tmp_path) as writer:
+        write(writer, posts, 0, 5)
         state = (tmp_path / "store.json").read_text()
-        store.commit(PostVectors.of(posts[3:9]))
+        write(writer, posts, 5, 10)
     # As if the process had died just before store.json was replaced.
     (tmp_path / "store.json").write_text(state)
-    (tmp_path / ".seg-000009.safetensors.part").write_bytes(b"half")
-    assert contents(VectorStore(tmp_path)) == before
-    with open_store(tmp_path) as store:
+    (tmp_path / ".posts.safetensors.part").write_bytes(b"half")
+    assert contents(VectorStore(tmp_path)) == unit(posts[:5])
+    with open_writer(tmp_path) as writer:
         assert {f.name for f in tmp_path.iterdir()} == {
-            ".lock", "store.json", "seg-000001.safetensors",
+            ".lock", "store.json", f"{SHARDS[0]}.safetensors",
         }  # fmt: skip
-        store.commit(PostVectors.of(posts[3:9]))
-        assert contents(store) == before | unit(posts[3:9])
+        assert [shard.name for shard in writer.shards] == SHARDS[:1]
+        write(writer, posts, 5, 10)
+        assert not VectorStore(tmp_path).is_complete
+        writer.complete()
+    assert contents(VectorStore(tmp_path)) == unit(posts[:10])
+    assert VectorStore(tmp_path).is_complete
 
 
-def test_finished_shards_survive_compaction(tmp_path, posts):
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:4]), shard=GraphRange("posts", 0, 4))
-        store.commit(PostVectors.of(posts[4:8]), shard=GraphRange("posts", 4, 8))
-        store.compact()
-        assert len(store.segments()) == 1
-    assert VectorStore(tmp_path).state.shards == (
-        GraphRange("posts", 0, 4),
-        GraphRange("posts", 4, 8),
-    )
-    assert not VectorStore(tmp_path).state.complete
+def test_shards_of_other_graphs_are_removed(tmp_path, posts):
+    """Topics may be others while the encoder stays."""
+    with open_writer(tmp_path) as writer:
+        write(writer, posts, 0, 5, of="topics-a")
+        writer.complete()
+    reader = VectorStore(tmp_path)
+    with open_writer(tmp_path, of=["topics-b"]) as writer:
+        assert writer.shards == ()
+        write(writer, posts, 3, 6, of="topics-b")
+        writer.complete()
+    assert contents(VectorStore(tmp_path)) == unit(posts[3:6])
+    assert contents(reader) == unit(posts[:5])  # it stays mapped
+
+
+def flip(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) * 2 // 3] ^= 4
+    file.write_bytes(content)
+
+
+def cut(file):
+    file.write_bytes(file.read_bytes()[:-8])
+
+
+def empty(file):
+    file.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [flip, cut, empty, lambda file: file.unlink()])
+@pytest.mark.parametrize("name", SHARDS)
+def test_damaged_file_is_found_and_written_again(tmp_path, posts, damage, name, caplog):
+    store = make_store(tmp_path, posts[:10], per_shard=5)
+    assert list(store.verify()) == []
+    damage(tmp_path / f"{name}.safetensors")
+    (error,) = store.verify()
+    assert name in str(error)
+    assert "kedro run --pipelines indexing" in str(error)
+    if damage is not flip:  # which only a reader of all bytes can see
+        with pytest.raises(DamagedFileError, match=name):
+            VectorStore(tmp_path)
+    with open_writer(tmp_path) as writer:
+        (left,) = writer.shards
+        assert left.name != name
+        assert not VectorStore(tmp_path).is_complete
+        first = 5 - left.first
+        write(writer, posts, first, first + 5)
+        writer.complete()
+    assert f"{name}.safetensors" in caplog.text
+    assert "encoded again (5 posts)" in caplog.text
+    again = VectorStore(tmp_path)
+    assert list(again.verify()) == []
+    assert contents(again) == unit(posts[:10])
+    assert again.content == store.content  # an index of it need not be rebuilt
+
+
+def test_changed_list_is_refused_with_the_remedy(tmp_path, posts):
+    make_store(tmp_path, posts[:5])
+    file = tmp_path / "store.json"
+    text = file.read_text()
+    file.write_text(text.replace('"width": 8', '"width": 4'))
+    with pytest.raises(DamagedFileError, match=r"changed\); delete that file"):
+        VectorStore(tmp_path)
+    file.write_text(text[:-9])
+    with pytest.raises(DamagedFileError, match="delete that file"):
+        open_writer(tmp_path)  # not taken for an empty folder
+    open_writer(tmp_path / "other").close()  # the refusal left no lock behind
+
+
+def test_store_of_an_earlier_version_is_written_again(tmp_path, posts, caplog):
+    (tmp_path / "seg-000001.safetensors").write_bytes(b"old")
+    (tmp_path / "added_posts.jsonl").write_text("{}\n")
+    (tmp_path / "store.json").write_text(json.dumps({"version": 2, "segments": []}))
+    with pytest.raises(MissingInputError, match=r"format 2 .*--pipelines indexing"):
+        VectorStore(tmp_path)
+    with open_writer(tmp_path) as writer:
+        write(writer, posts, 0, 5)
+        writer.complete()
+    assert contents(VectorStore(tmp_path)) == unit(posts[:5])
+    assert not list(tmp_path.glob("seg-*"))
+    assert "add their files again" in caplog.text
+    assert (tmp_path / "added_posts.jsonl").exists()
 
 
 def test_half_precision_is_kept_as_such(tmp_path, posts):
-    with open_store(tmp_path, dtype="float16") as store:
-        store.commit(PostVectors.of(posts))
-        vectors = store.read(["1"]).vectors
-        assert vectors.dtype == np.float16
+    store = make_store(tmp_path, posts, dtype="float16")
+    assert store.read(["1"]).vectors.dtype == np.float16
     with pytest.raises(ConfigurationError, match="float16"):
-        open_store(tmp_path, dtype="float32")
+        open_writer(tmp_path, dtype="float32")
 
 
 def test_other_encoder_is_refused(tmp_path, posts):
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:2]), encoder=ENCODER)
-        with pytest.raises(ConfigurationError, match="encoder-b"):
-            store.commit(PostVectors.of(posts[2:4]), encoder="encoder-b")
-        assert len(store) == 2
-    with pytest.raises(ConfigurationError, match="cannot be compared"):
-        open_store(tmp_path, encoder="encoder-b")
-    open_store(tmp_path).close()  # the refusal left no lock behind
+    make_store(tmp_path, posts[:2])
+    with pytest.raises(ConfigurationError, match=r"encoder-b.*cannot be compared"):
+        open_writer(tmp_path, encoder="encoder-b")
+    open_writer(tmp_path).close()  # the refusal left no lock behind
 
 
 def test_two_writers_are_refused(tmp_path):
-    with open_store(tmp_path), pytest.raises(LockedError, match="Another"):
-        open_store(tmp_path)
+    with open_writer(tmp_path), pytest.raises(LockedError, match="Another"):
+        open_writer(tmp_path)
 
 
-def test_reader_may_not_write(store, posts):
-    with pytest.raises(LockedError, match="reading"):
-        store.commit(PostVectors.of(posts[:1]))
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, 3.0])
+def test_vectors_without_length_one_are_refused(tmp_path, posts, bad):
+    add = PostVectors.of(posts[:4])
+    add.vectors[int(add.ptr[2])] *= bad
+    with open_writer(tmp_path) as writer:
+        with pytest.raises(MalformedInputError, match="length 1 for post '3'"):
+            writer.write(add, GraphRange("posts", 0, 4))
+        assert writer.shards == ()
+    assert list(tmp_path.glob("*.safetensors")) == []
 
 
-def test_wrong_width_and_contradictions_are_refused(tmp_path, posts):
-    with open_store(tmp_path) as store:
+def test_wrong_width_and_posts_given_twice_are_refused(tmp_path, posts):
+    some = PostVectors.of(posts[:3])
+    with open_writer(tmp_path) as writer:
         with pytest.raises(MalformedInputError, match="8 numbers"):
-            store.commit(PostVectors.of(draw_posts(1, width=4)))
-        with pytest.raises(MalformedInputError, match="not both"):
-            store.commit(PostVectors.of(posts[:2]), delete=["2"])
-        assert len(store) == 0
+            write(writer, draw_posts(1, width=4), 0, 1)
+        with pytest.raises(MalformedInputError, match=r"once .*'1' 2 times"):
+            writer.write(PostVectors.join([some, some]), GraphRange("posts", 0, 6))
+        write(writer, posts, 0, 3)
+        with pytest.raises(MalformedInputError, match="each graph once"):
+            write(writer, posts, 2, 5)
+        writer.write(some, GraphRange("formulas", 0, 3))
+        with pytest.raises(MalformedInputError, match="6 posts of 3 ids"):
+            writer.complete()
 
 
-def test_unknown_post_is_named(store):
+def test_shard_that_cannot_be_written_changes_nothing(tmp_path, posts, monkeypatch):
+    def refuse(path, text):
+        raise OSError("full")
+
+    with open_writer(tmp_path) as writer:
+        write(writer, posts, 0, 3)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "write_text", refuse)
+            with pytest.raises(OSError, match="full"):
+                write(writer, posts, 3, 6)
+        assert contents(VectorStore(tmp_path)) == unit(posts[:3])
+        write(writer, posts, 3, 6)
+    assert contents(VectorStore(tmp_path)) == unit(posts[:6])
+
+
+def test_unknown_post_and_missing_store_are_named(tmp_path, store):
     with pytest.raises(MissingInputError, match=r"'600'.*did you mean '60'"):
         store.read(["1", "600"])
-
-
-def test_missing_changed_or_foreign_store_is_refused(tmp_path, posts):
     with pytest.raises(MissingInputError, match="encode the posts"):
         VectorStore(tmp_path / "none")
-    with open_store(tmp_path) as store:
-        store.commit(PostVectors.of(posts[:2]))
-    file = tmp_path / "seg-000001.safetensors"
-    file.write_bytes(file.read_bytes()[:-1])
-    with pytest.raises(DamagedFileError, match="damaged; run `kedro run"):
-        len(VectorStore(tmp_path))
-    state = json.loads((tmp_path / "store.json").read_text())
-    (tmp_path / "store.json").write_text(json.dumps(state | {"version": 9}))
-    with pytest.raises(DamagedFileError, match="version 9"):
-        VectorStore(tmp_path)

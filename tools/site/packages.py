@@ -23,7 +23,7 @@ def describe_packages(root: Path) -> dict[str, str]:
             )
     module = f"{root.name}.project_search"
     pages["reference/python/project_search.md"] = "\n".join(
-        _write_page(module, ["open_search", "open_living_index"])
+        _write_page(module, ["open_search", "open_updatable_index"])
     )
     return pages
 

@@ -17,7 +17,7 @@ from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
 
 if TYPE_CHECKING:
-    from mathamr_kedro.vectors import LivingIndex
+    from mathamr_kedro.vectors import UpdatableIndex
 
 _MAX_SHOWN = 10
 
@@ -55,7 +55,7 @@ def _add(
     The id of a document is its path below its folder, with #n for the n-th section, or
     the "id" of a JSONL record. A post with an id that exists is replaced.
     """
-    posts = list(_read(files, root))
+    posts = list(read_posts(files, root))
     found = _open(env, data_root).add(posts)
     for failure in found.failures:
         where = " ".join(filter(None, (failure.source, failure.place)))
@@ -84,64 +84,38 @@ def _delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> Non
     click.echo(f"deleted {_count(ids, 'post')}")
 
 
-@command.command(name="restore")
-@_options
-def _restore(env: str | None, data_root: str | None) -> None:
-    """Add posts again that were added by hand and lost with a damaged file."""
-    found = _open(env, data_root).restore()
-    for failure in found.failures:
-        click.echo(f"skipped {failure.record_id}: {failure.detail}", err=True)
-    click.echo(f"restored {_count(found.added, 'post')}")
-
-
-@command.command(name="compact")
-@_options
-def _compact(env: str | None, data_root: str | None) -> None:
-    """Free the room of posts that were replaced or deleted."""
-    before, after = _open(env, data_root).compact()
-    click.echo(f"{before:,} bytes before, {after:,} after")
-
-
 @command.command(name="status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_options
 def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
-    """Say how store and index stand."""
+    """Say what the index holds."""
     found = _open(env, data_root).status()
     if as_json:
         click.echo(json.dumps(found._asdict(), indent=2))
         return
-    reached, generation = found.index_generation, found.generation
-    if reached is None:
-        index = "to be built: the next search does it"
-    elif reached == generation:
-        index = "up to date"
-    else:
-        lag = _count(range(reached, generation), "commit")
-        index = f"{lag} behind: the next search catches up"
-    origin = f"{found.posts - found.added:,} collection, {found.added:,} added"
-    dead = _count(range(found.dead), "dead post")
-    for name, value in (
-        ("engine", found.engine),
+    changes = f"{found.added:,} added, {found.deleted:,} deleted by hand"
+    rows = [
         ("encoder", found.encoder),
-        ("posts", f"{found.posts:,} ({origin})"),
+        ("posts", f"{found.posts:,} ({changes})"),
         ("formulas", f"{found.formulas:,}"),
-        ("vectors", f"{found.vectors:,}, {found.bytes:,} bytes"),
-        ("segments", f"{found.segments:,}, with {dead}"),
-        ("generation", f"{generation:,}"),
-        ("index", index),
-    ):
+    ]
+    if not found.is_built:
+        rows = [*rows[:1], ("index", "to be built: the next search does it")]
+    elif found.waiting:
+        waiting = _count(range(found.waiting), "added post")
+        rows.append(("waiting", f"{waiting}: the next search encodes them again"))
+    for name, value in rows:
         click.echo(f"{name:<11} {value}")
 
 
-def _open(env: str | None, data_root: str | None) -> LivingIndex:
+def _open(env: str | None, data_root: str | None) -> UpdatableIndex:
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_living_index  # noqa: PLC0415
+    from mathamr_kedro.project_search import open_updatable_index  # noqa: PLC0415
 
-    return open_living_index(env, data_root)
+    return open_updatable_index(env, data_root)
 
 
-def _read(files: Iterable[Path], root: Path | None) -> Iterator[Post | Failure]:
+def read_posts(files: Iterable[Path], root: Path | None) -> Iterator[Post | Failure]:
     """Read files as the environment ``own`` does."""
     clean = PostCleaner()
     for path in files:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import logging
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,23 @@ from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInputError
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.store_folder import StoreFolderDataset
-from mathamr_kedro.vectors import Dtype, VectorStore, verify_store
+from mathamr_kedro.vectors import (
+    Changes,
+    Dtype,
+    EngineConfig,
+    StoreWriter,
+    VectorStore,
+    connect_index,
+)
+
+logger = logging.getLogger(__name__)
+
+_LATEST = "latest.txt"
+"""Checksum of the encoder whose index is in use."""
 
 
 class VectorStores:
@@ -29,19 +44,30 @@ class VectorStores:
         return f"<{type(self).__name__}: {what}, in {self.base}>"
 
     def list(self) -> Sequence[VectorStore]:
-        """Return all stores, for reading."""
-        states = sorted(self.base.glob("*/store.json"))
-        return [VectorStore(state.parent) for state in states]
+        """Return all stores, for reading; those of other versions are left out."""
+        found = []
+        for path in sorted(self.base.glob("*/store.json")):
+            with suppress(MissingInputError):
+                found.append(VectorStore(path.parent))
+        return found
 
-    def write(self, encoder: str, width: int, dtype: Dtype) -> VectorStore:
-        """Open the store of an encoder for writing, without what is damaged."""
-        folder = self.base / encoder
-        return VectorStore.open(folder, encoder, width, dtype, mend=True)
+    def write(
+        self,
+        encoder: str,
+        width: int,
+        dtype: Dtype,
+        of: Collection[str] | None = None,
+    ) -> StoreWriter:
+        """Open the store of an encoder for writing (:class:`StoreWriter`)."""
+        return StoreWriter(self.base / encoder, encoder, width, dtype, of)
 
     def verify(self) -> Iterator[InputError]:
         """Read all stores whole and yield what is wrong with them."""
-        for state in sorted(self.base.glob("*/store.json")):
-            yield from verify_store(state.parent)
+        for path in sorted(self.base.glob("*/store.json")):
+            try:
+                yield from VectorStore(path.parent).verify()
+            except InputError as error:
+                yield error
 
     def read(self, encoder: str, verify: bool = True) -> VectorStore:
         """Open the complete store of an encoder.
@@ -54,19 +80,19 @@ class VectorStores:
             MissingInputError: it is missing or unfinished.
             DamagedFileError: a file is not what was written.
         """
-        for error in verify_store(self.base / encoder) if verify else ():
-            raise error
         store = VectorStore(self.base / encoder)
-        if not store.state.complete:
+        for error in store.verify() if verify else ():
+            raise error
+        if not store.is_complete:
             raise MissingInputError(
-                f"{str(store.folder)!r} is unfinished; run the stage 'indexing', it "
-                "goes on where it stopped"
+                f"{str(store.folder)!r} is unfinished; run `kedro run --pipelines "
+                "indexing` with the --env of your run: it resumes"
             )
         return store
 
 
 class VectorStoresDataset(StoreFolderDataset[VectorStores]):
-    """The folder of all stores of vectors; the stage writes below it, commit by commit.
+    """The folder of all stores of vectors; the stage writes below it, shard by shard.
 
     Example of a catalog entry::
 
@@ -80,9 +106,7 @@ class VectorStoresDataset(StoreFolderDataset[VectorStores]):
 
     def preview(self) -> TablePreview:
         """List the stores in Kedro-Viz."""
-        rows = [
-            [s.encoder, len(s), s.width, s.state.complete] for s in self._store.list()
-        ]
+        rows = [[s.encoder, len(s), s.width, s.is_complete] for s in self._store.list()]
         return list_rows(["encoder", "posts", "width", "complete"], rows)
 
 
@@ -105,9 +129,34 @@ class IndexPlaces:
         """Read all indexes in folders whole and yield what is wrong with them."""
         for folder in sorted(f for f in self.base.glob("*") if f.is_dir()):
             # Loaded here: the engine 'exact' needs no Qdrant.
-            from mathamr_kedro.vectors.edge import EdgeIndex  # noqa: PLC0415
+            from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
 
-            yield from EdgeIndex.verify(folder)
+            yield from EdgeConnection(folder).verify()
+
+    def read_changes(self, config: EngineConfig, encoder: str) -> Changes | None:
+        """Return what was changed by hand in the index that was in use before.
+
+        Args:
+            config: its engine.
+            encoder: the present one; ``None`` is returned if its index was in use.
+        """
+        try:
+            before = (self.base / _LATEST).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        if before == encoder or config.engine == "exact":
+            return None
+        found = connect_index(config, before, self.folder(before), self.connect)
+        try:
+            return found.read_changes()
+        except InputError as exc:
+            logger.info("Nothing is taken over from the index before: %s", exc)
+            return None
+
+    def put_into_use(self, encoder: str) -> None:
+        """Note whose index is in use now."""
+        self.base.mkdir(parents=True, exist_ok=True)
+        write_text(self.base / _LATEST, encoder)
 
 
 class IndexesDataset(AbstractDataset[None, IndexPlaces]):
@@ -143,7 +192,7 @@ class IndexesDataset(AbstractDataset[None, IndexPlaces]):
         if self._url is None:
             return IndexPlaces(self._base, None)
         # Loaded here: the engine 'exact' needs no Qdrant.
-        from mathamr_kedro.vectors.server_collection import connect  # noqa: PLC0415
+        from mathamr_kedro.vectors.server import connect  # noqa: PLC0415
 
         key = self._credentials.get("api_key")
         call = partial(connect, self._url, key, self._prefer_grpc)

@@ -47,7 +47,7 @@ from mathamr_kedro.systems.base import (
 )
 from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import MathAMRPlusIndex, QueryEncoder
-from mathamr_kedro.vectors import PostEntry, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostReader
 
 _FILTER_DEPTH = 300
 """Best posts among which a filter chooses."""
@@ -102,7 +102,7 @@ class Searcher:
         self.lookups, self.max_tokens = lookups, max_tokens
 
     @property
-    def store(self) -> VectorStore:
+    def store(self) -> PostReader:
         """The vectors; what is not among them is never returned."""
         return self._vectors.store
 
@@ -194,6 +194,10 @@ class Searcher:
         """Load what the default system of a target needs."""
         self.systems.warm_up(target)
 
+    def is_current(self) -> bool:
+        """Tell whether nobody changed the index since it was opened."""
+        return self._vectors.index.is_current()
+
     def close(self) -> None:
         """Release the index."""
         self._vectors.index.close()
@@ -208,7 +212,7 @@ class Searcher:
         """Return the best posts that the store has, of some types or kinds."""
         types, kinds = _split_types(post_types)
         wanted = self.lookups.statements.find_posts(kinds)
-        known, limit = self.store.places, len(self.store.places)
+        known, limit = self.store, len(self.store)
         fetch = top if wanted is None else 4 * top
         while True:
             # What is fused or mixed is cut before it is filtered: cut it later.
@@ -234,7 +238,7 @@ class Searcher:
             hits = hits.take(sorted(range(len(hits)), key=ranks.__getitem__))
         first: dict[PostId, int] = {}
         for place, post in enumerate(hits.post_ids):
-            if post in self.store.places:
+            if post in self.store:
                 first.setdefault(post, place)
         return hits.take(list(first.values())[:top])
 

@@ -13,7 +13,7 @@ from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import MathGraph, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
-from mathamr_kedro.project_search import open_living_index, open_search
+from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.serve.views import AnswerView, TextView
@@ -48,16 +48,10 @@ class SearchService:
             config.env, config.data_root, config.system
         )
         self._view = AnswerView(self.searcher.max_tokens)
-        self._stamp = self._read_stamp()
-
-    def _read_stamp(self) -> tuple[int, int, int]:
-        """Return what changes with each commit to the vectors."""
-        found = (self.searcher.store.folder / "store.json").stat()
-        return found.st_mtime_ns, found.st_size, found.st_ino
 
     def catch_up(self) -> None:
-        """Open the index anew if another process changed it."""
-        if self._read_stamp() != self._stamp:
+        """Open the index again if another process changed it."""
+        if not self.searcher.is_current():
             self.searcher.close()
             self._open()
 
@@ -172,8 +166,8 @@ class SearchService:
             post, problems = clean(raw)
             cleaned += [p for p in problems if not p.kept]
             cleaned += [] if post is None else [post]
-        living = open_living_index(self._config.env, self._config.data_root)
-        found = self._change(lambda: living.add(cleaned))
+        index = open_updatable_index(self._config.env, self._config.data_root)
+        found = self._change(lambda: index.add(cleaned))
         failures = [{"id": f.record_id, "problem": f.detail} for f in found.failures]
         return {
             "added": list(found.added),
@@ -188,8 +182,8 @@ class SearchService:
             MissingInputError: one is not there; nothing is deleted.
         """
         self.searcher.store.require(ids)
-        living = open_living_index(self._config.env, self._config.data_root)
-        self._change(lambda: living.delete(ids))
+        index = open_updatable_index(self._config.env, self._config.data_root)
+        self._change(lambda: index.delete(ids))
         return {"deleted": list(ids)}
 
     def _change(self, work: Callable[[], Any]) -> Any:

@@ -2,18 +2,22 @@
 
 ::
 
-    store         the vectors of all posts; commits that survive kills
-      snapshots     all of one commit, whatever a writer does meanwhile
-      store_state   store.json: the files that count, with their seals
-      store_files   segments and changes
-      store_mending damage: finding it, leaving it out
-      post_vectors  several vectors of each post, with kinds and ids
+    post_vectors  several vectors of each post, with kinds and ids
+    store         the vectors of a collection; written once, read by memory map
     sizes         vectors and bytes by type of post
-    living        add, replace and delete posts of an index
+    protocol      what every index can do
     index         an index of a store by one of three engines
       exact         every vector is looked at, on a CPU or GPU
-      edge          Qdrant inside the process
-      server        a Qdrant server or cluster
+        packing       posts by running numbers, packed in memory
+        scan          a space of items, scanned (scan_torch, scan_int8, scan_triton)
+        rescoring     the best of them in the true order
+      qdrant        posts as points of Qdrant
+        edge          its engine inside the process, in a folder
+        server        a server or cluster
+        points        points, and what was changed by hand
+        point_search  searches over them, put into the true order
+    combination   two scores of a post as one
+    updates       posts added, replaced and deleted after indexing
 
 ::
 
@@ -23,46 +27,63 @@
 """
 
 from mathamr_kedro.vectors.exact import ExactIndex
-from mathamr_kedro.vectors.index import EngineConfig, open_index
-from mathamr_kedro.vectors.living import AddedPosts, LivingIndex
+from mathamr_kedro.vectors.index import EngineConfig, connect_index, open_index
+from mathamr_kedro.vectors.points import Changes
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     HnswConfig,
     IndexSize,
+    PostReader,
     PostTypes,
-    QuantisationConfig,
     SearchMode,
     ServerConfig,
     VectorIndex,
 )
-from mathamr_kedro.vectors.scan import ExactSpace
+from mathamr_kedro.vectors.qdrant import QdrantIndex
+from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
 from mathamr_kedro.vectors.sizes import compute_bytes, count_by_type
-from mathamr_kedro.vectors.store import VectorStore
-from mathamr_kedro.vectors.store_mending import verify_store
-from mathamr_kedro.vectors.store_state import Dtype
+from mathamr_kedro.vectors.store import (
+    Dtype,
+    GraphRange,
+    Shard,
+    StoreWriter,
+    VectorStore,
+)
+from mathamr_kedro.vectors.updates import (
+    Addition,
+    IndexStatus,
+    UpdatableIndex,
+)
 
 __all__ = [
     "EXACT",
-    "AddedPosts",
+    "Addition",
+    "Changes",
     "Dtype",
     "EngineConfig",
     "ExactIndex",
     "ExactSpace",
+    "GraphRange",
     "HnswConfig",
     "IndexSize",
-    "LivingIndex",
+    "IndexStatus",
     "PostEntry",
+    "PostReader",
     "PostTypes",
     "PostVectors",
-    "QuantisationConfig",
+    "QdrantIndex",
+    "ScanConfig",
     "SearchMode",
     "ServerConfig",
+    "Shard",
+    "StoreWriter",
+    "UpdatableIndex",
     "VectorIndex",
     "VectorStore",
     "Vectors",
     "compute_bytes",
+    "connect_index",
     "count_by_type",
     "open_index",
-    "verify_store",
 ]

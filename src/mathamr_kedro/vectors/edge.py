@@ -2,135 +2,510 @@
 
 ::
 
-    edge/
-      edge.json         which build is in use, the generation of the store it has, and
-                        the checksums of its files
-      build-3f0c.../    posts/  formulas/  progress.json
-      view-3f0c...-77/  the same as one reader sees it (edge_views)
+    indexes/<encoder>/
+      edge.json         which build is in use, what it was made from, and the checksums
+                        of its files
+      build-3f0c.../    posts/  formulas/; never changed once it is in use
+      view-9a71.../     the same as one reader sees it
 
-A build is put into use by replacing ``edge.json``. While files change, it lists no
-checksums; after a kill the index is only compared with its store. Readers need no
-lock; one process at a time changes the index, and readers go on with what they opened.
+A build is put into use by replacing ``edge.json``. Posts are added to a copy, which is
+put into use in its place: a process that is killed at any moment leaves the build
+before. Any number of processes read beside one that writes.
+
+The engine lets one process open a folder, and rewrites some small files whenever it
+does. So each reader has a view: hard links to what is only read, and copies of the
+rest. What readers have open stays on the disk until they close it.
 """
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Iterator
+import errno
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
 from weakref import finalize
 
-from mathamr_kedro.base.errors import DamagedFileError, InputError, LockedError
-from mathamr_kedro.base.files import FolderLock
-from mathamr_kedro.vectors.edge_builds import EdgeBuilds
-from mathamr_kedro.vectors.following import Follower
-from mathamr_kedro.vectors.points import SPACES, Collections
-from mathamr_kedro.vectors.protocol import HnswConfig, IndexSize
-from mathamr_kedro.vectors.qdrant import QdrantIndex
-from mathamr_kedro.vectors.store import VectorStore
+import numpy as np
+import qdrant_edge as qe
 
-logger = logging.getLogger(__name__)
+from mathamr_kedro.base.checksums import FileChecksum
+from mathamr_kedro.base.errors import (
+    DamagedFileError,
+    DiskFullError,
+    InputError,
+    LockedError,
+    MissingInputError,
+)
+from mathamr_kedro.base.files import FolderLock, sync_folder, write_text
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.vectors.points import (
+    CHANGE,
+    SPACES,
+    Changes,
+    Collections,
+    FirstStep,
+    Point,
+    PointId,
+)
+from mathamr_kedro.vectors.post_vectors import Vectors
+from mathamr_kedro.vectors.protocol import HnswConfig, PostTypes, SearchMode
+from mathamr_kedro.vectors.qdrant import (
+    EF_CONSTRUCT,
+    FULL_SCAN_KB,
+    OVERSAMPLING,
+    QUANTILE,
+    Opened,
+)
+
+_NOTE = "edge.json"
+_COPIES = 4
+"""Of a vector while it is written: two spaces, the log of the engine, the rest."""
+_SPARE = 64 << 20
+"""Bytes that stay free."""
+_PASSING = ("tracker_journal.dat", "wal/tmp-*")
+"""Files that come and go: a journal, and logs that the engine still prepares."""
+_REWRITTEN = ("*.json", "*.versions", "wal/*")
+"""Files that the engine writes again whenever it opens them: they only have to be
+there. Vectors, payloads, ids and graphs are in the others."""
+_LOG = "wal"
+"""Of writes; a reader makes none and gets an empty one."""
+_REMEDY = (
+    "run `kedro run --pipelines indexing` with the --env of your run: it builds the "
+    "index again from the vectors"
+)
 
 
-class EdgeIndex(QdrantIndex):
-    """An index in a folder, made from a store and kept up to date with it.
+class EdgeConnection:
+    """The index in a folder.
 
-    ::
-
-        with EdgeIndex.open(folder, VectorStore(vectors)) as index:
-            hits = index.search_maxsim([query.vectors], depth=1000)
+    Args:
+        folder: of the index.
+        hnsw: graphs to build.
+        verify: read all files whole before they are used; their sizes are always
+            looked at.
     """
 
     def __init__(
-        self, folder: Path, store: VectorStore, hnsw: HnswConfig, verify: bool = False
+        self, folder: Path, hnsw: HnswConfig | None = None, verify: bool = False
     ) -> None:
-        self._folder, self._store = folder, store
-        self._builds = EdgeBuilds(folder, store.width, hnsw, verify)
-        self._follower = Follower(self._builds, store, asdict(hnsw))
-        super().__init__(self._open(), store.encoder, store.state.dtype, hnsw)
+        self.hnsw = hnsw or HnswConfig()
+        self.settings: Mapping[str, Any] = {}
+        self._folder, self._verify = Path(folder), verify
 
-    @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        store: VectorStore,
-        hnsw: HnswConfig | None = None,
-        verify: bool = False,
-        patience: float = 0.0,
-    ) -> EdgeIndex:
-        """Open the index of a store; build what is missing or damaged.
+    def lock(self) -> FolderLock:
+        """Keep other processes from changing the index."""
+        return FolderLock(
+            self._folder, "it is changing the index: wait for it, then run this again"
+        )
 
-        Args:
-            folder: of the index.
-            store: the vectors; it goes on to the commit that the index has.
-            hnsw: graphs to build.
-            verify: read all files whole; their sizes are always looked at.
-            patience: seconds to wait for another process that is changing it.
+    def open(self, content: str) -> Opened:
+        """Open the build in use beside other readers."""
+        while True:
+            note = self._read_note()
+            if note.get("content") != content:
+                raise MissingInputError(f"no index of these vectors in {self._folder}")
+            try:
+                return Opened(self._open_view(note, self._verify), note["build"])
+            except InputError:
+                if self._read_note() == note:  # else a writer replaced it meanwhile
+                    raise
+
+    def read_version(self) -> Any:
+        """Return the name of the build in use."""
+        return self._read_note().get("build")
+
+    def read_changes(self) -> Changes:
+        """Return what was changed by hand in the build in use.
 
         Raises:
-            LockedError: it lacks something, and another process is changing it.
+            MissingInputError: there is none.
+            InputError: it is damaged.
         """
-        end = time.monotonic() + patience
-        while True:
-            try:
-                return cls(Path(folder), store, hnsw or HnswConfig(), verify)
-            except LockedError:
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.1)
-
-    def _open(self) -> Collections:
-        """View the index; bring it up to date where it is not."""
+        note = self._read_note()
+        if not note.get("content"):
+            raise MissingInputError(f"no index in {self._folder}")
+        collections = self._open_view(note, verify=False)
         try:
-            return self._view()
-        except InputError as exc:
-            logger.debug("%s", exc)
-        with FolderLock(
-            self._folder, "it is changing the index: wait for it, then run this again"
-        ):
-            self._follower.open().close()
-            return self._view()
+            return Changes.read(collections.posts)
+        finally:
+            collections.close()
 
-    def _view(self) -> Collections:
-        """Open the build in use beside other readers, unless it lacks something."""
-        self._note, view, opened = self._builds.view(self._store, self._follower)
-        self._close_view = finalize(opened.posts, view.close)
+    def verify(self) -> Iterator[DamagedFileError]:
+        """Read the build in use whole and yield what is wrong with each file."""
+        note = self._read_note()
+        if note.get("content"):
+            yield from _find_damage(self._folder / note["build"], note["files"], True)
+
+    def measure(self) -> tuple[int, int]:
+        """Return the bytes of posts and formulas on disk."""
+        build = self._folder / str(self.read_version())
+        posts, formulas = (_count_bytes(build / kind) for kind in SPACES)
+        return posts, formulas
+
+    @contextmanager
+    def building(self, content: str, width: int) -> Iterator[Collections]:
+        """Make a build and put it into use."""
+        with self._new_build(content) as build:
+            _reserve(self._folder, 0)
+            posts, formulas = (
+                EdgeCollection.create(build / kind, kind, width, self.hnsw)
+                for kind in SPACES
+            )
+            collections = Collections(posts, formulas)
+            try:
+                yield collections
+                _reserve(build, _count_bytes(build))  # graphs come with a copy of all
+                for collection in (posts, formulas):
+                    collection.optimize()
+            finally:
+                collections.close()
+
+    @contextmanager
+    def changing(
+        self, content: str, unfinished: Mapping[PostId, int]
+    ) -> Iterator[Collections]:
+        """Copy the build in use, and put the changed copy into use."""
+        old = self._folder / str(self.read_version())
+        with self._new_build(content) as build:
+            _reserve(self._folder, _count_bytes(old) // _COPIES)
+            shutil.copytree(old, build, copy_function=_copy)
+            collections = _open_collections(build)
+            try:
+                yield collections
+            finally:
+                collections.close()
+
+    @contextmanager
+    def _new_build(self, content: str) -> Iterator[Path]:
+        """Give a folder to fill; seal it and put it into use in one step."""
+        self._remove_unused()
+        build = self._folder / f"build-{uuid4().hex}"
+        try:
+            yield build
+        except BaseException:
+            shutil.rmtree(build, ignore_errors=True)
+            raise
+        sync_folder(build)
+        note = {"build": build.name, "content": content, "files": _sum_files(build)}
+        write_text(self._folder / _NOTE, json.dumps(note))
+        self._remove_unused()
+
+    def _remove_unused(self) -> None:
+        """Remove builds that are not in use, and what killed readers left."""
+        used = self.read_version()
+        for build in self._folder.glob("build-*"):
+            if build.name != used:
+                shutil.rmtree(build, ignore_errors=True)
+        for view in self._folder.glob("view-*"):
+            try:
+                lock = FolderLock(view, _REMEDY)
+            except LockedError:  # a reader lives
+                continue
+            shutil.rmtree(view, ignore_errors=True)
+            lock.close()
+
+    def _read_note(self) -> dict[str, Any]:
+        path = self._folder / _NOTE
+        try:
+            return dict(json.loads(path.read_text(encoding="utf-8")))
+        except (FileNotFoundError, ValueError):
+            return {}
+
+    def _open_view(self, note: Mapping[str, Any], verify: bool) -> Collections:
+        """Open a build beside others; closing or forgetting it removes the view."""
+        build, files = self._folder / note["build"], note["files"]
+        for error in _find_damage(build, files, verify):
+            raise error
+        view = self._folder / f"view-{uuid4().hex}"
+        try:
+            lock = FolderLock(view, _REMEDY)
+        except LockedError as exc:  # taken for the view of a killed reader
+            raise MissingInputError(f"{str(build)!r} is being replaced") from exc
+        try:
+            _link(build, view, files)
+            for error in _find_damage(view, files, whole=False):
+                raise error
+            opened = _open_collections(view)
+        except FileNotFoundError as exc:
+            _remove_view(view, lock)
+            raise MissingInputError(f"{str(build)!r} was replaced") from exc
+        except BaseException:
+            _remove_view(view, lock)
+            raise
+        posts = opened.posts
+        if isinstance(posts, EdgeCollection):
+            posts.release = finalize(posts, _remove_view, view, lock)
         return opened
 
-    @staticmethod
-    def verify(folder: Path) -> Iterator[DamagedFileError]:
-        """Read the index in a folder whole; yield what is wrong with each file."""
-        return EdgeBuilds(folder, 0, HnswConfig()).verify()
 
-    @staticmethod
-    def reached(folder: Path, store: VectorStore, hnsw: HnswConfig) -> int | None:
-        """Return the generation of an index; ``None`` if it must be built."""
-        builds = EdgeBuilds(folder, store.width, hnsw)
-        return Follower(builds, store, asdict(hnsw)).reached()
+def _open_collections(folder: Path) -> Collections:
+    return Collections(*(EdgeCollection.open(folder / kind) for kind in SPACES))
 
-    def __enter__(self) -> EdgeIndex:
-        return self
 
-    def __exit__(self, *exc: object) -> None:
-        self.close()
+def _remove_view(view: Path, lock: FolderLock) -> None:
+    shutil.rmtree(view, ignore_errors=True)
+    lock.close()
 
-    def refresh(self) -> None:
-        """Catch up with what was committed to the store."""
-        self._store.refresh()
-        if self._note != self._builds.read_note() or (
-            self._note.generation != self._store.generation
-        ):
-            # Searches that have begun finish in the old build, which goes with them.
-            self._collections = self._open()
 
-    def size(self) -> IndexSize:
-        """Return how much it holds, and its size on disk."""
-        posts, formulas = (self._builds.count_bytes(kind) for kind in SPACES)
-        return IndexSize(*super().size()[:2], posts, formulas, "disk")
+def _sum_files(build: Path) -> dict[str, Any]:
+    """Return the checksum of each file of a build; ``None`` for rewritten ones."""
+    found = (f for f in build.rglob("*") if not any(map(f.match, _PASSING)))
+    files = sorted(file for file in found if file.is_file())
+    return {
+        file.relative_to(build).as_posix(): None
+        if any(map(file.match, _REWRITTEN))
+        else asdict(FileChecksum.of(file))
+        for file in files
+    }
+
+
+def _find_damage(
+    folder: Path, files: Mapping[str, Any], whole: bool
+) -> Iterator[DamagedFileError]:
+    """Yield what is wrong with each file; ``whole`` reads all bytes of them."""
+    for name, found in files.items():
+        path = folder / name
+        if found is None:
+            is_log = _LOG in Path(name).parts
+            if not is_log and (not path.is_file() or not path.stat().st_size):
+                yield DamagedFileError(
+                    f"Expected a file at {str(path)!r} (got none); {_REMEDY}"
+                )
+            continue
+        expected = FileChecksum(**found)
+        try:
+            (expected.check if whole else expected.check_size)(path, _REMEDY)
+        except DamagedFileError as error:
+            yield error
+
+
+def _reserve(folder: Path, num_bytes: int) -> None:
+    """Refuse to write vectors for which there is no room.
+
+    The engine writes into files that are mapped into memory: on a full disk the system
+    would end the process (SIGBUS), without a word.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    free, needed = shutil.disk_usage(folder).free, _COPIES * num_bytes
+    if free < needed + _SPARE:
+        raise DiskFullError(
+            f"Expected {(needed + _SPARE) >> 20} MiB of free room on the disk of "
+            f"{str(folder)!r} (got {free >> 20}); make room and run the same command "
+            "again"
+        )
+
+
+def _count_bytes(folder: Path) -> int:
+    """Return what a folder takes on disk: files have holes."""
+    files = (f.stat() for f in folder.rglob("*") if f.is_file())
+    return 512 * sum(f.st_blocks for f in files)
+
+
+def _link(build: Path, view: Path, files: Mapping[str, Any]) -> None:
+    for path in build.rglob("*"):
+        name = path.relative_to(build)
+        if path.is_dir():
+            (view / name).mkdir(parents=True, exist_ok=True)
+        elif _LOG not in name.parts[:-1]:
+            (view / name).parent.mkdir(parents=True, exist_ok=True)
+            is_steady = files.get(name.as_posix()) is not None
+            (_link_file if is_steady else _copy)(path, view / name)
+
+
+def _link_file(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except FileNotFoundError:
+        raise
+    except OSError:  # this file system, or this user, has no hard links
+        _copy(source, target)
+
+
+def _copy(source: str | Path, target: str | Path) -> None:
+    """Copy a file but for its holes: most of a young index is holes."""
+    with Path(source).open("rb") as old, Path(target).open("wb") as new:
+        size = os.fstat(old.fileno()).st_size
+        new.truncate(size)
+        start = 0
+        while start < size:
+            try:
+                start = os.lseek(old.fileno(), start, os.SEEK_DATA)
+            except OSError as exc:
+                if exc.errno == errno.ENXIO:  # holes up to the end
+                    return
+                raise
+            end = os.lseek(old.fileno(), start, os.SEEK_HOLE)
+            old.seek(start)
+            new.seek(start)
+            while start < end:
+                part = old.read(min(end - start, 1 << 20))
+                if not part:
+                    return
+                new.write(part)
+                start += len(part)
+
+
+class EdgeCollection:
+    """A shard of qdrant-edge as a collection; no other process has its folder open."""
+
+    def __init__(self, shard: Any, folder: Path) -> None:
+        self._shard, self._folder = shard, folder
+        self.release = lambda: None
+        """Called when it is closed."""
+
+    @classmethod
+    def open(cls, folder: Path) -> EdgeCollection:
+        """Open a collection.
+
+        Raises:
+            DamagedFileError: the engine cannot read it.
+        """
+        try:
+            return cls(qe.EdgeShard.load(str(folder)), folder)
+        except BaseException as exc:  # a panic of Rust is no Exception
+            if isinstance(exc, Exception) or type(exc).__name__ == "PanicException":
+                raise DamagedFileError(
+                    f"Expected an index in {str(folder)!r} ({exc}); {_REMEDY}"
+                ) from exc
+            raise
+
+    @classmethod
+    def create(
+        cls, folder: Path, kind: str, width: int, hnsw: HnswConfig
+    ) -> EdgeCollection:
+        """Make a collection of ``posts`` or ``formulas``."""
+        folder.mkdir(parents=True)
+        spaces = {s: _make_space(width, hnsw, s) for s in SPACES[kind]}
+        config = qe.EdgeConfig(vectors=spaces)
+        shard = qe.EdgeShard.create(str(folder), config)
+        if kind == "posts":
+            keyword = qe.PayloadSchemaType.Keyword
+            shard.update(qe.UpdateOperation.create_field_index(CHANGE, keyword))
+        return cls(shard, folder)
+
+    def search(
+        self,
+        query: Vectors,
+        space: str,
+        limit: int,
+        mode: SearchMode,
+        types: PostTypes = None,
+        only: Sequence[PointId] | None = None,
+        first: Sequence[FirstStep] = (),
+    ) -> list[Point]:
+        """Find points near a vector, or near a matrix by MaxSim."""
+        how: dict[str, Any] = {
+            "params": qe.SearchParams(
+                exact=mode.exact,
+                hnsw_ef=mode.hnsw_ef,
+                quantization=qe.QuantizationSearchParams(
+                    rescore=True, oversampling=OVERSAMPLING
+                ),
+            ),
+            "filter": _filter(types, only),
+        }
+        if first:
+            near = [(s.limit, _near(s.query, s.space)) for s in first]
+            how = {
+                "prefetches": [qe.Prefetch(limit=k, query=n, **how) for k, n in near],
+                "params": qe.SearchParams(
+                    quantization=qe.QuantizationSearchParams(ignore=True)
+                ),
+            }
+        nearest = _near(query, space)
+        request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
+        found = self._shard.query(request)
+        return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
+
+    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
+        """Return the vectors of points, in the given order."""
+        records = self._shard.retrieve(list(point_ids), False, [space])
+        found = {_plain(r.id): r.vector[space] for r in records}
+        missing = next((i for i in point_ids if i not in found), None)
+        if missing is not None:
+            raise MissingInputError(f"Expected point {missing!r} in the index")
+        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
+
+    def list_changed(self) -> list[Point]:
+        """Return the points with a change in their payload."""
+        chosen = qe.Filter(must_not=[qe.IsEmptyCondition(CHANGE)])
+        points: list[Point] = []
+        offset = None
+        while True:
+            request = qe.ScrollRequest(
+                offset=offset, limit=1000, filter=chosen, with_payload=True
+            )
+            found, offset = self._shard.scroll(request)
+            points += [Point(_plain(r.id), r.payload or {}, {}) for r in found]
+            if offset is None:
+                return points
+
+    def upsert(self, points: Sequence[Point]) -> None:
+        """Write points; those that are there are replaced."""
+        numbers = sum(np.size(v) for p in points for v in p.vectors.values())
+        _reserve(self._folder, 4 * numbers)
+        written = [qe.Point(p.point_id, p.vectors, p.payload) for p in points]
+        self._shard.update(qe.UpdateOperation.upsert_points(written))
+
+    def delete(self, point_ids: Sequence[PointId]) -> None:
+        """Delete points; those that are not there are passed over."""
+        self._shard.update(qe.UpdateOperation.delete_points(list(point_ids)))
+
+    def count(self) -> int:
+        """Return the number of points."""
+        return int(self._shard.count(qe.CountRequest(exact=True)))
+
+    def optimize(self) -> None:
+        """Build the graphs."""
+        self._shard.flush()
+        self._shard.optimize()
 
     def close(self) -> None:
-        """Release the files; a writer that comes later need not copy them."""
-        super().close()
-        self._close_view()
+        """Write everything to disk and release the folder."""
+        try:
+            self._shard.flush()
+            self._shard.close()
+        finally:
+            self.release()
+
+
+def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
+    several = qe.MultiVectorConfig(qe.MultiVectorComparator.MaxSim)
+    edges = {"doc": hnsw.doc_m, "all": hnsw.all_m}.get(space, 0)
+    graph = qe.HnswIndexConfig(
+        m=edges, ef_construct=EF_CONSTRUCT, full_scan_threshold=FULL_SCAN_KB
+    )
+    codes = qe.ScalarQuantizationConfig(
+        qe.ScalarType.Int8, QUANTILE, memory=qe.Memory.Pinned
+    )
+    return qe.EdgeVectorParams(
+        size=width,
+        distance=qe.Distance.Dot,
+        multivector_config=several if space == "all" else None,
+        hnsw_config=graph,
+        quantization_config=codes if edges and hnsw.int8 else None,
+    )
+
+
+def _near(query: Vectors, space: str) -> Any:
+    return qe.Query.Nearest(query.tolist(), using=space)
+
+
+def _filter(types: PostTypes, only: Sequence[PointId] | None) -> Any:
+    conditions: list[Any] = []
+    if types is not None:
+        match = qe.MatchAny(sorted(types))
+        conditions.append(qe.FieldCondition(key="type", match=match))
+    if only is not None:
+        conditions.append(qe.HasIdCondition(set(only)))
+    return qe.Filter(must=conditions) if conditions else None
+
+
+def _plain(point_id: Any) -> PointId:
+    return str(point_id) if isinstance(point_id, UUID) else point_id

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.combination import Combination
 from mathamr_kedro.vectors.packing import PackedPosts
-from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     IndexSize,
@@ -24,16 +25,8 @@ from mathamr_kedro.vectors.protocol import (
     round_query,
 )
 from mathamr_kedro.vectors.rescoring import name_items
-from mathamr_kedro.vectors.scan_config import ScanConfig, ScanType
+from mathamr_kedro.vectors.scan import ScanConfig
 from mathamr_kedro.vectors.store import VectorStore
-
-_BYTES: dict[ScanType, float] = {
-    "float32": 4,
-    "bfloat16": 2,
-    "int8": 1,
-    "principal": 1 / 2,
-    "binary": 1 / 8,
-}
 
 
 class ExactIndex(VectorIndex):
@@ -44,43 +37,55 @@ class ExactIndex(VectorIndex):
         index = ExactIndex(VectorStore(folder))
         hits = index.search_maxsim([query.vectors], depth=1000)
 
-    Threads may search and refresh it at the same time: a search sees one commit.
+    Threads may search it at the same time.
 
     Args:
         store: the vectors.
         device: where to scan.
-        dtype: of what is scanned.
-        rescore: how many of the best by the scan get their true scores; ``None``: as
-            many as it takes to return the true ranking.
-        pooling: cosine from which on vectors of a post are scanned as one.
-        stands_in: for an index with graphs: what could be approximate is exact.
+        scan: what is scanned.
     """
 
     def __init__(
-        self,
-        store: VectorStore,
-        device: str = "cpu",
-        dtype: ScanType = "float32",
-        stands_in: bool = False,
-        rescore: int | None = None,
-        pooling: float | None = None,
+        self, store: VectorStore, device: str = "cpu", scan: ScanConfig | None = None
     ) -> None:
-        self._stands_in = stands_in
         self._store, self._device = store, device
-        self._config = ScanConfig(dtype, rescore, pooling)
-        self._config.check_device(device)
-        self._packed = PackedPosts(store.segments(), device, self._config)
+        self._scan = scan or ScanConfig()
+        self._scan.check_device(device)
+        self._packed = PackedPosts(store, device, self._scan)
 
     @property
     def encoder(self) -> str:
         """Checksum of the encoder that made the vectors."""
         return self._store.encoder
 
-    def refresh(self) -> None:
-        """Catch up with what was committed to the store."""
-        self._store.refresh()
-        segments = self._store.segments()
-        self._packed = PackedPosts(segments, self._device, self._config, self._packed)
+    @property
+    def added(self) -> Mapping[PostId, Post]:
+        """None: this engine takes no posts after indexing."""
+        return {}
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._store
+
+    def require(self, keys: Sequence[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+        self._store.require(keys)
+
+    def locate(
+        self, keys: Sequence[PostId]
+    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield posts that hold some keys, their rows there, and places of the keys."""
+        return self._store.locate(keys)
+
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return the vectors of posts in the given order."""
+        return self._store.read(keys)
+
+    def is_current(self) -> bool:
+        """Tell whether the store was not written again."""
+        return self._store.is_current()
 
     def search_documents(
         self,
@@ -90,13 +95,7 @@ class ExactIndex(VectorIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by their document vectors."""
-        self._check_mode(mode)
-        packed = self._packed
-        numbers = packed.posts.with_document
-        names = packed.posts.keys[numbers]
-        batch = self._batch([q[None] for q in queries])
-        allowed = packed.allowed("doc", types)
-        return packed.space("doc").search(batch, depth, allowed, names.take)
+        return self._search("doc", [q[None] for q in queries], depth, mode, types)
 
     def search_maxsim(
         self,
@@ -106,11 +105,20 @@ class ExactIndex(VectorIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors."""
-        self._check_mode(mode)
-        packed = self._packed
-        names, allowed = packed.posts.post_keys, packed.allowed("all", types)
-        batch = self._batch(queries)
-        return packed.space("all").search(batch, depth, allowed, names.take)
+        return self._search("all", queries, depth, mode, types)
+
+    def _search(
+        self,
+        space: str,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode,
+        types: PostTypes,
+    ) -> list[Hits]:
+        _check_mode(mode)
+        packed, batch = self._packed, self._batch(queries)
+        names, allowed = packed.names(space), packed.allowed(space, types)
+        return packed.space(space).search(batch, depth, allowed, names.take)
 
     def list_best(
         self,
@@ -120,10 +128,9 @@ class ExactIndex(VectorIndex):
         types: Sequence[PostTypes] = (None,),
     ) -> list[list[list[PostId]]]:
         """List the best posts by MaxSim of each of some types, in one scan."""
-        self._check_mode(mode)
-        packed = self._packed
-        names, masks = packed.posts.post_keys, [packed.allowed("all", t) for t in types]
-        batch = self._batch(queries)
+        _check_mode(mode)
+        packed, batch = self._packed, self._batch(queries)
+        names, masks = packed.names("all"), [packed.allowed("all", t) for t in types]
         found = packed.space("all").find_sets(batch, depth, masks, names.take)
         return [[names[items].tolist() for items in each] for each in found]
 
@@ -137,20 +144,6 @@ class ExactIndex(VectorIndex):
         parts = packed.score("all", self._batch(queries), np.split(numbers, cuts))
         return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
 
-    def search_reranked(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find candidates by document vectors, order them by exact MaxSim."""
-        frozen = copy(self)  # both steps in one commit
-        return super(ExactIndex, frozen).search_reranked(
-            queries, candidates, depth, mode, types
-        )
-
     def search_combined(
         self,
         queries: Sequence[PostEntry],
@@ -161,7 +154,7 @@ class ExactIndex(VectorIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         """Find posts by MaxSim and document vectors, both in double precision."""
-        self._check_mode(mode)
+        _check_mode(mode)
         packed = self._packed
         batches = {
             "all": self._batch([q.vectors for q in queries]),
@@ -181,10 +174,9 @@ class ExactIndex(VectorIndex):
         return hits
 
     def search_formulas(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
+        self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        self._check_mode(mode)
         packed = self._packed
         posts = packed.posts
         best = packed.space("formula").find(
@@ -201,28 +193,28 @@ class ExactIndex(VectorIndex):
 
     def size(self) -> IndexSize:
         """Return how much it holds; in memory is what searches have needed so far."""
-        packed = self._packed
-        used = packed.count_bytes()
+        used = self._packed.count_bytes()
         return IndexSize(
-            int(packed.posts.alive[packed.posts.are_posts].sum()),
-            int(packed.posts.returnable.sum()),
+            len(self._store),
+            self._store.num_formulas(),
             used.get("all", 0) + used.get("doc", 0),
             used.get("formula", 0),
             "memory" if used else "unknown",
-            _BYTES[self._config.dtype],
+            1 if self._scan.is_int8 else 4,
         )
 
     def close(self) -> None:
         """Free the memory."""
-        self._packed = PackedPosts(self._store.segments(), self._device, self._config)
-
-    def _check_mode(self, mode: SearchMode) -> None:
-        if not mode.exact and not self._stands_in:
-            raise ConfigurationError(
-                "The engine 'exact' has no approximate search; choose search 'exact', "
-                "or the engine 'edge' or 'server' (conf/<env>/parameters/indexing.yml)"
-            )
+        self._packed = PackedPosts(self._store, self._device, self._scan)
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
-        dtype = self._store.state.dtype
+        dtype = self._store.dtype
         return RaggedVectors.of([round_query(q, dtype) for q in queries])
+
+
+def _check_mode(mode: SearchMode) -> None:
+    if not mode.exact:
+        raise ConfigurationError(
+            "The engine 'exact' has no approximate search; choose search 'exact', "
+            "or the engine 'edge' or 'server' (conf/<env>/parameters/indexing.yml)"
+        )

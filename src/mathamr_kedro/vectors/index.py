@@ -1,29 +1,31 @@
-"""Which engine searches a store, and how it is opened; Qdrant is loaded if needed."""
+"""Which engine searches a store, and how its index is opened.
+
+Qdrant's packages are loaded only if they are used.
+"""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from mathamr_kedro.base.errors import ConfigurationError, LockedError
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.points import Changes
 from mathamr_kedro.vectors.protocol import (
     EngineName,
     HnswConfig,
     ServerConfig,
     VectorIndex,
 )
-from mathamr_kedro.vectors.scan_config import ScanConfig, ScanType
+from mathamr_kedro.vectors.qdrant import Connection, QdrantIndex
+from mathamr_kedro.vectors.scan import ScanConfig, ScanType
 from mathamr_kedro.vectors.store import VectorStore
 
-logger = logging.getLogger(__name__)
-
-_PATIENCE = 10.0
-"""Seconds that a search waits for a writer: most add a few posts."""
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
 
 
 @dataclass(frozen=True)
@@ -36,115 +38,95 @@ class EngineConfig:
     device: str = "cpu"
     """Of the engine ``exact``: ``cuda`` scans on a GPU."""
     scan: ScanType = "float32"
-    """Of the engine ``exact`` on a CPU: ``bfloat16`` takes half the memory, ``int8`` a
-    fourth, ``principal`` an eighth, ``binary`` a thirty-second."""
+    """Of the engine ``exact`` on a CPU: ``int8`` takes a fourth of the memory."""
     rescore: int | None = None
     """Of the engine ``exact``: how many of the best by the scan get their true scores;
     as many as it takes for the true ranking if ``None``."""
-    pooling: float | None = None
-    """Of the engine ``exact``: cosine from which on vectors of a post are scanned as
-    one."""
     hnsw: HnswConfig = field(default_factory=HnswConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
 
     def __post_init__(self) -> None:
-        scan = ScanConfig(self.scan, self.rescore, self.pooling)
-        scan.check_device(self.searches_on)
+        self.scan_config.check_device(self.searches_on)
 
-    def scan_store(
-        self, store: VectorStore, device: str, stands_in: bool = False
-    ) -> ExactIndex:
-        """Return the engine ``exact`` for a store."""
-        how = self.scan, stands_in, self.rescore, self.pooling
-        return ExactIndex(store, device, *how)
+    @property
+    def scan_config(self) -> ScanConfig:
+        """Of the engine ``exact``."""
+        return ScanConfig(self.scan, self.rescore)
 
     @property
     def searches_on(self) -> str:
         """Device of torch that searches: Qdrant's engines use the CPU."""
         return self.device if self.engine == "exact" else "cpu"
 
-    def name_on_server(self, store: VectorStore) -> str:
-        """Return the name of the index of a store on a server."""
-        return f"{self.name}_{store.encoder}"
 
-    def read_generation(
-        self,
-        store: VectorStore,
-        folder: Path,
-        connect: Callable[[], Any] | None = None,
-    ) -> int | None:
-        """Return the commit of a store that its index has reached, without opening it.
+def connect_index(
+    config: EngineConfig,
+    encoder: str,
+    folder: Path,
+    connect: Callable[[], QdrantClient] | None = None,
+    verify: bool = False,
+) -> Connection:
+    """Return where the index of an encoder is, by the engine ``edge`` or ``server``.
 
-        ``None`` if the index must be built anew; ``exact`` is always up to date.
-        Arguments as of :func:`open_index`.
-        """
-        if self.engine == "exact":
-            return store.generation
-        found: int | None
-        if self.engine == "edge":
-            edge = import_module("mathamr_kedro.vectors.edge")
-            found = edge.EdgeIndex.reached(folder, store, self.hnsw)
-            return found
-        server = import_module("mathamr_kedro.vectors.server")
-        name = self.name_on_server(store)
-        found = server.ServerIndex.reached(
-            _call(connect), store, name, self.hnsw, self.server
+    Args:
+        config: which engine.
+        encoder: its checksum.
+        folder: of the engine ``edge``; locked while an index on a server is changed.
+        connect: gives a client of the engine ``server``.
+        verify: read the files of the engine ``edge`` whole before they are used.
+
+    Raises:
+        ConfigurationError: the engine is ``exact``, or there is no server.
+    """
+    connection: Connection
+    if config.engine == "edge":
+        edge = import_module("mathamr_kedro.vectors.edge")
+        connection = edge.EdgeConnection(folder, config.hnsw, verify)
+        return connection
+    if config.engine == "exact":
+        raise ConfigurationError(
+            "Posts can be added to an index of the engine 'edge' or 'server', and "
+            "deleted from it (got 'exact'); set indexing.engine.engine to one of them "
+            "(conf/<env>/parameters/indexing.yml) and run `kedro run --pipelines "
+            "indexing`"
         )
-        return found
+    if connect is None:
+        raise ConfigurationError(
+            "Expected the URL of a Qdrant server for the engine 'server'; give it to "
+            "the dataset 'indexes' (conf/<env>/catalog/indexing.yml)"
+        )
+    server = import_module("mathamr_kedro.vectors.server")
+    name = f"{config.name}_{encoder}"
+    connection = server.ServerConnection(
+        connect(), name, folder, config.hnsw, config.server
+    )
+    return connection
 
 
 def open_index(
     config: EngineConfig,
     store: VectorStore,
     folder: Path,
-    connect: Callable[[], Any] | None = None,
+    connect: Callable[[], QdrantClient] | None = None,
     verify: bool = False,
-    beside_writers: bool = False,
+    changes: Changes | None = None,
 ) -> VectorIndex:
-    """Open the index of a store; build or update it where it lacks something.
+    """Open the index of a store; build it if it is missing, damaged or of others.
 
-    One that does not hold what the store holds is built anew. Any number of processes
-    may have one open.
+    Any number of processes may have one open.
 
     Args:
         config: which engine.
         store: the vectors.
-        folder: of the engine ``edge``.
-        connect: gives a client of the engine ``server``.
-        verify: read the files of the engine ``edge`` whole before they are used.
-        beside_writers: scan the vectors themselves while another process builds the
-            index; such a scan answers every search, exactly.
+        folder: as of :func:`connect_index`, and the next two.
+        connect: gives a client.
+        verify: read files whole.
+        changes: what was changed by hand in an index of another encoder, to be kept.
 
     Raises:
-        LockedError: the index lacks something, and another process is changing it.
+        LockedError: it must be built, and another process is changing it.
     """
     if config.engine == "exact":
-        return config.scan_store(store, config.device)
-    opened: VectorIndex
-    if config.engine == "edge":
-        edge = import_module("mathamr_kedro.vectors.edge")
-        patience = _PATIENCE if beside_writers else 0.0
-        try:
-            opened = edge.EdgeIndex.open(folder, store, config.hnsw, verify, patience)
-        except LockedError as exc:
-            if not beside_writers:
-                raise
-            logger.warning("%s. Until then all vectors are scanned", exc)
-            store.refresh()
-            return config.scan_store(store, "cpu", stands_in=True)
-        return opened
-    server = import_module("mathamr_kedro.vectors.server")
-    name = config.name_on_server(store)
-    opened = server.ServerIndex.build(
-        _call(connect), store, name, config.hnsw, config.server
-    )
-    return opened
-
-
-def _call(connect: Callable[[], Any] | None) -> Any:
-    if connect is None:
-        raise ConfigurationError(
-            "Expected the URL of a Qdrant server for the engine 'server'; give it to "
-            "the dataset 'indexes' (conf/<env>/catalog/indexing.yml)"
-        )
-    return connect()
+        return ExactIndex(store, config.device, config.scan_config)
+    found = connect_index(config, store.encoder, folder, connect, verify)
+    return QdrantIndex.open(found, store, changes)

@@ -1,76 +1,142 @@
-"""All vectors of a store in memory, packed for scans."""
+"""All vectors of a store in memory, packed for scans; posts by running numbers."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.chain import VectorChain
-from mathamr_kedro.vectors.numbering import PostNumbers
 from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors
 from mathamr_kedro.vectors.protocol import PostTypes, check_post_types
-from mathamr_kedro.vectors.scan import ExactSpace
-from mathamr_kedro.vectors.scan_config import ScanConfig
-from mathamr_kedro.vectors.store_files import Segment
+from mathamr_kedro.vectors.rescoring import Names
+from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
+from mathamr_kedro.vectors.store import VectorStore
 
 _TOGETHER = 1 << 16
-"""Posts of neighbouring segments that are packed together, at most, on a CPU."""
+"""Posts of neighbouring shards that are packed together, at most, on a CPU."""
+
+
+class PostNumbers:
+    """Posts and formulas of all shards by one running number.
+
+    Shards with the posts ``a b`` and ``c d e`` number them 0 to 4.
+    """
+
+    def __init__(self, store: VectorStore) -> None:
+        self._store, self._parts = store, store.parts
+        self._starts = _starts([len(p) for p in self._parts])
+        self._formula_starts = _starts([len(p.formula_ids) for p in self._parts])
+
+    @cached_property
+    def types(self) -> NDArray[np.uint8]:
+        """(N,) code of the type of each post."""
+        return _join([p.post_types for p in self._parts], np.uint8)
+
+    @cached_property
+    def are_posts(self) -> NDArray[np.int64]:
+        """Numbers of those that are posts, not formulas beside them."""
+        return np.flatnonzero(_join([p.is_post for p in self._parts], np.bool_))
+
+    @cached_property
+    def with_document(self) -> NDArray[np.int64]:
+        """Numbers of the posts that have a document vector."""
+        flags = [p.document_rows >= 0 for p in self._parts]
+        return np.flatnonzero(_join(flags, np.bool_))
+
+    @cached_property
+    def returnable(self) -> NDArray[np.bool_]:
+        """(F,) which formulas Task 2 may return."""
+        return _join([p.returnable for p in self._parts], np.bool_)
+
+    @cached_property
+    def keys(self) -> Names:
+        """(N,) ids of the posts."""
+        names = np.empty(self._starts[-1], dtype=np.object_)
+        names[:] = [key for p in self._parts for key in p.keys]
+        return names
+
+    def find(self, keys: Iterable[PostId]) -> NDArray[np.int64]:
+        """Return the numbers of posts.
+
+        Raises:
+            MissingInputError: a post is not there.
+        """
+        wanted = list(keys)
+        self._store.require(wanted)
+        places = (self._store.places[k] for k in wanted)
+        numbers = [self._starts[part] + row for part, row in places]
+        return np.array(numbers, dtype=np.int64)
+
+    def formula_ids(self, numbers: NDArray[np.int64]) -> Names:
+        """Return the ids of formulas."""
+        return self._collect(numbers, lambda p, rows: p.formula_ids.take(rows))
+
+    def visual_ids(self, numbers: NDArray[np.int64]) -> Names:
+        """Return the visual ids of formulas."""
+        return self._collect(numbers, lambda p, rows: p.visual_ids.take(rows))
+
+    def formula_posts(self, numbers: NDArray[np.int64]) -> Names:
+        """Return the posts of formulas."""
+        return self._collect(
+            numbers, lambda p, rows: p.keys.take(p.formula_posts[rows])
+        )
+
+    def _collect(
+        self,
+        numbers: NDArray[np.int64],
+        read: Callable[[PostVectors, NDArray[np.int64]], Iterable[str]],
+    ) -> Names:
+        names = np.empty(len(numbers), dtype=np.object_)
+        where = np.searchsorted(self._formula_starts, numbers, side="right") - 1
+        for part in np.unique(where):
+            places = np.flatnonzero(where == part)
+            local = numbers[places] - self._formula_starts[part]
+            names[places] = list(read(self._parts[part], local))
+        return names
+
+
+def _starts(counts: list[int]) -> NDArray[np.int64]:
+    return np.cumsum([0, *counts], dtype=np.int64)
+
+
+def _join(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
 
 
 class PackedPosts:
-    """All that searches need, of one commit of a store.
+    """All that searches need of a store.
 
-    Threads share it: what is packed when it is first needed is packed once, and a
-    later commit makes another one.
+    Threads share it: what is packed when it is first needed is packed once.
     """
 
-    def __init__(
-        self,
-        segments: Sequence[Segment],
-        device: str,
-        config: ScanConfig,
-        before: PackedPosts | None = None,
-    ) -> None:
+    def __init__(self, store: VectorStore, device: str, config: ScanConfig) -> None:
         self._device, self._config = device, config
         self._lock = threading.Lock()
-        self._groups: list[list[Segment]] = []
         self._spaces: dict[str, ExactSpace] = {}
         self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
-        self.posts = PostNumbers(segments)
-        if before is not None:
-            self._take_over(before, segments)
-        known = sum(map(len, self._groups))
-        added = self._group(segments[known:])
-        self._groups += added
-        for name, space in self._spaces.items():
-            for group in added:
-                _fill(space, name, group)
+        self._groups = self._group(store.parts)
+        self.posts = PostNumbers(store)
 
-    def _take_over(self, before: PackedPosts, segments: Sequence[Segment]) -> None:
-        """Share what is packed, unless a compaction has put segments together."""
-        with before._lock:
-            known = [s.entry.seal for group in before._groups for s in group]
-            if known == [s.entry.seal for s in segments[: len(known)]]:
-                self._groups = list(before._groups)
-                self._spaces = {n: s.copy() for n, s in before._spaces.items()}
-
-    def _group(self, segments: Sequence[Segment]) -> list[list[Segment]]:
-        """Put neighbours together; what is packed stays as it is."""
-        groups: list[list[Segment]] = []
-        posts = 0
-        for segment in segments:
-            posts += len(segment.posts)
+    def _group(self, parts: Sequence[PostVectors]) -> list[list[PostVectors]]:
+        """Put neighbours together: a scan of many small parts takes longer."""
+        groups: list[list[PostVectors]] = []
+        count = 0
+        for part in parts:
+            count += len(part)
             # A GPU scans all of them by one launch.
-            if groups and (posts <= _TOGETHER or self._device != "cpu"):
-                groups[-1].append(segment)
+            if groups and (count <= _TOGETHER or self._device != "cpu"):
+                groups[-1].append(part)
             else:
-                groups.append([segment])
-                posts = len(segment.posts)
+                groups.append([part])
+                count = len(part)
         return groups
 
     def space(self, name: str) -> ExactSpace:
@@ -79,7 +145,7 @@ class PackedPosts:
             if name not in self._spaces:
                 space = ExactSpace(self._device, self._config)
                 for group in self._groups:
-                    _fill(space, name, group)
+                    space.add(VectorChain([_TAKE[name](posts) for posts in group]))
                 self._spaces[name] = space
             return self._spaces[name]
 
@@ -88,13 +154,17 @@ class PackedPosts:
         check_post_types(types)
         with self._lock:
             if (space, types) not in self._masks:
-                posts = self.posts
-                mask = posts.alive
+                numbers = self._numbers(space)
+                mask = np.ones(len(numbers), dtype=np.bool_)
                 if types is not None:
                     codes = [POST_TYPES.index(name) for name in types]
-                    mask = mask & np.isin(posts.types, codes)
-                self._masks[space, types] = mask[self._numbers(space)]
+                    mask = np.isin(self.posts.types[numbers], codes)
+                self._masks[space, types] = mask
             return self._masks[space, types]
+
+    def names(self, space: str) -> Names:
+        """Return the ids of the posts that a space holds."""
+        return self.posts.keys[self._numbers(space)]
 
     def list_best(
         self, space: str, queries: RaggedVectors, depth: int, types: PostTypes
@@ -114,7 +184,7 @@ class PackedPosts:
         """Return the scores of some posts of each query, in double precision.
 
         Raises:
-            ConfigurationError: one has no document vector, where these are compared.
+            ConfigurationError: document vectors are compared, and a post has none.
         """
         counts, wanted = [len(n) for n in numbers], np.concatenate(numbers)
         known = self._numbers(space)
@@ -165,7 +235,3 @@ _TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
     "doc": _take_documents,
     "formula": _take_formulas,
 }
-
-
-def _fill(space: ExactSpace, name: str, group: list[Segment]) -> None:
-    space.add(VectorChain([_TAKE[name](s.posts) for s in group]))

@@ -85,9 +85,7 @@ class PointSearch(NamedTuple):
             return [_true_score(query, row) for row in rows]
 
         names = [f.name(self.by) for f in found]
-        has_codes_alone = not self.mode.exact and self.mode.oversampling is None
-        slack = -1.0 if has_codes_alone else _slack(query)  # as they are, or settled
-        order, scores = settle_list(names, scores, slack, rescore)
+        order, scores = settle_list(names, scores, _slack(query), rescore)
         pairs = zip(order, scores.tolist(), strict=True)
         return [found[i]._replace(score=s) for i, s in pairs][: self.depth]
 

@@ -1,4 +1,4 @@
-"""Posts and formulas as points of a Qdrant collection.
+"""Posts and formulas as points of Qdrant collections, and what was changed by hand.
 
 ::
 
@@ -6,8 +6,14 @@
     posts       1801                     doc, all           post 1801, type "answer"
     formulas    1801 * 2^20 + 3          formula            post, formula, visual
 
+    posts       7f0c... (a UUID)         doc, all           post "note.md", type,
+                                                            change "added", its text
+    posts       1802                     none               post 1802, change "deleted"
+
 Ids follow from the post and the place of the formula in it, so that writing a post a
-second time replaces its points. Post ids that are no numbers become UUIDs.
+second time replaces its points. Post ids that are no numbers become UUIDs. A post of
+the collection that was deleted by hand stays as a point without vectors, which no
+search finds, so that the index knows by itself how it differs from the store.
 
 Vectors have length 1, hence the spaces compare by dot product: it is the cosine, and
 Qdrant's own cosine would only scale them a second time.
@@ -17,14 +23,21 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
+from mathamr_kedro.vectors.post_vectors import (
+    POST_TYPES,
+    PostEntry,
+    PostVectors,
+    Vectors,
+)
 from mathamr_kedro.vectors.protocol import PostTypes, SearchMode
 
 PointId: TypeAlias = int | str
@@ -32,11 +45,17 @@ PointId: TypeAlias = int | str
 SPACES = {"posts": ("doc", "all"), "formulas": ("formula",)}
 """The spaces of vectors of each collection; ``all`` has several vectors of a point."""
 
+CHANGE = "change"
+"""Entry of the payload of posts that were changed by hand."""
+
+_ADDED, _DELETED = "added", "deleted"
 _LARGEST_MULTIVECTOR = 1 << 20
 """A Qdrant server takes fewer numbers than this in the vectors of one point."""
-
 _PLACES = 1 << 20
 _NAMESPACE = uuid.UUID("6f0c6a4e-5f0b-5a39-9f44-2f3c1c7d7a10")
+_POINTS_AT_ONCE, _VECTORS_AT_ONCE = 2000, 16_000
+_NODES = ("kinds", "numbers", "formula_ids", "visual_ids", "returnable")
+"""What the payload of an added post says about its vectors, fields of an entry."""
 
 
 class Point(NamedTuple):
@@ -64,7 +83,7 @@ class FirstStep(NamedTuple):
 
 
 class PointCollection(Protocol):
-    """What the engines ``edge`` and ``server`` have in common."""
+    """What a collection in a folder and one on a server have in common."""
 
     def search(
         self,
@@ -91,6 +110,9 @@ class PointCollection(Protocol):
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order."""
+
+    def list_changed(self) -> list[Point]:
+        """Return the points with a :data:`CHANGE` in their payload."""
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points; those that are there are replaced."""
@@ -125,7 +147,7 @@ def name_point(key: PostId, place: int | None = None) -> PointId:
     (1801, False)
     """
     if place is not None:
-        return _number_formula(_as_payload(key), place)
+        return _number_formula(as_payload(key), place)
     number = _as_number(key)
     return str(uuid.uuid5(_NAMESPACE, f"post {key}")) if number is None else number
 
@@ -136,10 +158,10 @@ def _number_formula(post: int | str, place: int) -> PointId:
     return post * _PLACES + place
 
 
-def _as_payload(name: str) -> int | str:
+def as_payload(name: str) -> int | str:
     """Return an id as Qdrant stores it: numbers as numbers, which is twice as fast.
 
-    >>> _as_payload("17"), _as_payload("0017"), _as_payload("q_17")
+    >>> as_payload("17"), as_payload("0017"), as_payload("q_17")
     (17, '0017', 'q_17')
     """
     number = _as_number(name)
@@ -150,6 +172,20 @@ def _as_number(key: str) -> int | None:
     if key.isdigit() and len(key) <= 12 and (key[0] != "0" or key == "0"):
         return int(key) if key.isascii() else None
     return None
+
+
+def check_size(key: PostId, vectors: int, width: int) -> None:
+    """Refuse a post with more vectors than a Qdrant server takes.
+
+    Raises:
+        MalformedInputError: it has too many.
+    """
+    if vectors * width >= _LARGEST_MULTIVECTOR:
+        raise MalformedInputError(
+            f"Expected fewer than {_LARGEST_MULTIVECTOR // width} vectors in post "
+            f"{key!r} (got {vectors}): a limit of Qdrant; leave it out, split it, or "
+            "use the engine 'exact'"
+        )
 
 
 def post_points(posts: PostVectors) -> Iterator[Point]:
@@ -166,17 +202,12 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
         if not is_post[place]:
             continue
         vectors = rows[bounds[place] : bounds[place + 1]]
-        if vectors.size >= _LARGEST_MULTIVECTOR:
-            raise MalformedInputError(
-                f"Expected fewer than {_LARGEST_MULTIVECTOR // posts.width} vectors in "
-                f"post {key!r} (got {len(vectors)}): a limit of Qdrant; leave it out, "
-                "or use the engine 'exact'"
-            )
+        check_size(key, *vectors.shape)
         named: dict[str, Any] = {"all": vectors.tolist()}
         if documents[place] >= 0:
             named["doc"] = rows[documents[place]].tolist()
         payload = {
-            "post": _as_payload(key),
+            "post": as_payload(key),
             "type": POST_TYPES[posts.post_types[place]],
         }
         yield Point(name_point(key), payload, named)
@@ -185,7 +216,7 @@ def post_points(posts: PostVectors) -> Iterator[Point]:
 def formula_points(posts: PostVectors) -> Iterator[Point]:
     """Yield one point for each formula that Task 2 may return."""
     rows = posts.vectors[posts.formula_rows].astype(np.float32).tolist()
-    keys = [_as_payload(key) for key in posts.keys]
+    keys = [as_payload(key) for key in posts.keys]
     owners = posts.formula_posts
     places = np.arange(len(rows)) - posts.formula_ptr[owners]
     columns = zip(
@@ -203,8 +234,107 @@ def formula_points(posts: PostVectors) -> Iterator[Point]:
                 _number_formula(keys[owner], place),
                 {
                     "post": keys[owner],
-                    "formula": _as_payload(formula),
-                    "visual": _as_payload(visual),
+                    "formula": as_payload(formula),
+                    "visual": as_payload(visual),
                 },
                 {"formula": row},
             )
+
+
+def in_batches(points: Iterable[Point]) -> Iterator[list[Point]]:
+    """Put points together until there are many of them or of their vectors."""
+    batch: list[Point] = []
+    vectors = 0
+    for point in points:
+        batch.append(point)
+        vectors += len(point.vectors.get("all", ())) + 1
+        if len(batch) >= _POINTS_AT_ONCE or vectors >= _VECTORS_AT_ONCE:
+            yield batch
+            batch, vectors = [], 0
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What was changed by hand since indexing: posts added or replaced, and deleted."""
+
+    added: Mapping[PostId, Post] = field(default_factory=dict)
+    """With their clean texts, whether they are encoded or not."""
+    deleted: frozenset[PostId] = frozenset()
+    entries: Mapping[PostId, PostEntry] = field(default_factory=dict, compare=False)
+    """Of those that are encoded: what their vectors are, without the vectors."""
+
+    @classmethod
+    def read(cls, collection: PointCollection) -> Changes:
+        """Read what the collection of posts says about itself.
+
+        Raises:
+            KeyError, TypeError: a payload is damaged.
+        """
+        added: dict[PostId, Post] = {}
+        entries: dict[PostId, PostEntry] = {}
+        deleted = []
+        for point in collection.list_changed():
+            key, payload = point.name("post"), point.payload
+            if payload[CHANGE] == _DELETED:
+                deleted.append(key)
+                continue
+            added[key] = _read_post(payload["text"])
+            if "kinds" in payload:
+                about = {name: payload[name] for name in _NODES}
+                none = np.zeros((0, 0), dtype=np.float32)
+                entries[key] = PostEntry(key, payload["type"], none, **about)
+        return cls(added, frozenset(deleted), entries)
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.deleted)
+
+    @property
+    def keys(self) -> frozenset[PostId]:
+        """All posts that were changed."""
+        return self.deleted | frozenset(self.added)
+
+    @property
+    def waiting(self) -> list[Post]:
+        """Posts that were carried over from another encoder and have no vectors yet."""
+        return [post for key, post in self.added.items() if key not in self.entries]
+
+    def without_vectors(self) -> Changes:
+        """Return the same for an index of another encoder."""
+        return replace(self, entries={})
+
+
+def _read_post(found: Mapping[str, Any]) -> Post:
+    values = dict(found)
+    formulas = tuple(FormulaMention(*mention) for mention in values.pop("formula_map"))
+    return Post(formula_map=formulas, tags=tuple(values.pop("tags")), **values)
+
+
+def added_points(posts: PostVectors, texts: Mapping[PostId, Post]) -> Iterator[Point]:
+    """Yield the points of posts that are added by hand, with all about them."""
+    entries = {entry.key: entry for entry in posts.entries()}
+    for point in post_points(posts):
+        entry = entries[point.name("post")]
+        about = {name: list(getattr(entry, name)) for name in _NODES}
+        payload = point.payload | _describe(texts[entry.key]) | about
+        yield point._replace(payload=payload)
+
+
+def waiting_point(post: Post) -> Point:
+    """Return the point of an added post that has no vectors yet."""
+    payload = {"post": as_payload(post.post_id)} | _describe(post)
+    return Point(name_point(post.post_id), payload, {})
+
+
+def deleted_point(key: PostId) -> Point:
+    """Return the point that says that a post of the collection was deleted."""
+    return Point(name_point(key), {"post": as_payload(key), CHANGE: _DELETED}, {})
+
+
+def _describe(post: Post) -> dict[str, Any]:
+    text = post._asdict() | {
+        "tags": list(post.tags),
+        "formula_map": [list(mention) for mention in post.formula_map],
+    }
+    return {CHANGE: _ADDED, "text": text}

@@ -8,22 +8,29 @@ edge       Qdrant's engine inside the process    one machine without a server
 server     a Qdrant server or cluster            many machines, many users
 =========  ====================================  ==================================
 
-An index is always built from a :class:`~mathamr_kedro.vectors.store.VectorStore`, and
-follows it: the store is committed first, the index catches up.
+An index is built from a :class:`~mathamr_kedro.vectors.store.VectorStore`. To one of
+``edge`` and ``server`` posts can be added, and deleted from it, later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mathamr_kedro.base.errors import ConfigurationError, DamagedFileError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostEntry, Vectors
+from mathamr_kedro.vectors.post_vectors import (
+    POST_TYPES,
+    PostEntry,
+    PostVectors,
+    Vectors,
+)
 
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
@@ -44,37 +51,10 @@ class SearchMode:
     hnsw_ef: int = 128
     """Breadth of the walk."""
     walks: HnswWalks = "one"
-    """Of MaxSim: all vectors of a query together, or each alone."""
-    oversampling: float | None = 2.0
-    """Where walks compare codes: they find this many times as many candidates, which
-    are scored again by their vectors; ``None`` leaves them as the codes rank them."""
+    """Of MaxSim: all vectors of a query together, or each by itself."""
 
 
 EXACT = SearchMode()
-
-
-@dataclass(frozen=True)
-class QuantisationConfig:
-    """Small codes that walks compare in place of vectors (Qdrant's quantisation).
-
-    The vectors stay beside them, for true scores and exact search.
-    """
-
-    kind: Literal["none", "scalar", "product", "binary"] = "none"
-    """``scalar``: 8 bits a number; ``binary``: one; ``product``: see below."""
-    quantile: float = 0.99
-    """Of ``scalar``: share of the numbers that the 8 bits cover."""
-    compression: Literal["x4", "x8", "x16", "x32", "x64"] = "x16"
-    """Of ``product``: how much smaller codes are."""
-    always_ram: bool = True
-    """Keep codes in memory; otherwise mapped from disk."""
-
-    def __post_init__(self) -> None:
-        if not 0.5 <= self.quantile <= 1:
-            raise ConfigurationError(
-                f"Expected quantile from 0.5 to 1 (got {self.quantile!r}) "
-                "(indexing.engine.hnsw.quantisation)"
-            )
 
 
 @dataclass(frozen=True)
@@ -86,13 +66,9 @@ class HnswConfig:
     all_m: int = 0
     """Over all vectors of a post by MaxSim: as costly to build as 16 × 16 products for
     each comparison."""
-    formula_m: int = 0
-    """Over formula vectors."""
-    ef_construct: int = 100
-    full_scan_threshold: int = 10_000
-    """KB of vectors below which a filtered search scans; lower values lose recall."""
-    quantisation: QuantisationConfig = field(default_factory=QuantisationConfig)
-    """Of every space with a graph."""
+    int8: bool = False
+    """Walks compare codes of eight bits, a fourth of the memory, and find twice as many
+    candidates, which are scored again by their vectors."""
 
 
 @dataclass(frozen=True)
@@ -107,10 +83,6 @@ class ServerConfig:
     """Copies that must have a write before it counts."""
     on_disk: bool = False
     """Keep vectors on disk, mapped into memory, instead of in memory."""
-    indexing_threshold: int = 10_000
-    """KB of vectors from which on a segment gets its graph."""
-    attempts: int = 6
-    """How often a request is tried."""
 
 
 class IndexSize(NamedTuple):
@@ -119,28 +91,50 @@ class IndexSize(NamedTuple):
     posts: int
     formulas: int
     """Formulas that Task 2 may return."""
-    post_bytes: int
+    post_bytes: int = 0
     """What the vectors of posts take, those of documents twice (``doc``, ``all``)."""
-    formula_bytes: int
+    formula_bytes: int = 0
     """What the vectors of formulas take."""
-    source: Literal["memory", "disk", "telemetry", "unknown"]
-    """What the bytes are: measured in memory or on disk, as a server estimates them
-    (vectors and payloads), or not known (0)."""
-    number_bytes: float = 4
+    source: Literal["memory", "disk", "unknown"] = "unknown"
+    """Where the bytes were measured; 0 if they are not known."""
+    number_bytes: int = 4
     """Of one number of a vector, as the engine holds it."""
 
-    def check(self, posts: int, formulas: int) -> None:
-        """Raise :class:`DamagedFileError` unless it holds as much as its store."""
-        if (self.posts, self.formulas) != (posts, formulas):
-            raise DamagedFileError(
-                f"Expected {posts} posts and {formulas} formulas in the index, as in "
-                f"the store of its vectors (got {self.posts} and {self.formulas}); "
-                "run `kedro run --pipelines indexing` with the --env of your run: it "
-                "builds the index again"
-            )
+
+class PostReader(Protocol):
+    """Vectors of posts by their ids: a store, or an index with posts added later."""
+
+    @property
+    def encoder(self) -> str:
+        """Checksum of the encoder that made the vectors."""
+
+    def __len__(self) -> int:
+        """Return the number of posts."""
+
+    def __contains__(self, key: object) -> bool:
+        """Tell whether it holds a post, or the formulas of a comment."""
+
+    def require(self, keys: Sequence[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+
+    def locate(
+        self, keys: Sequence[PostId]
+    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield posts that hold some keys, their rows there, and places of the keys.
+
+        Raises:
+            MissingInputError: a post is not there.
+        """
+
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return the vectors of posts in the given order.
+
+        Raises:
+            MissingInputError: a post is not there.
+        """
 
 
-class VectorIndex(Protocol):
+class VectorIndex(PostReader, Protocol):
     """What every engine can do.
 
     All searches take several queries and return one list for each. Scores are cosines,
@@ -149,8 +143,11 @@ class VectorIndex(Protocol):
     """
 
     @property
-    def encoder(self) -> str:
-        """Checksum of the encoder whose vectors it holds."""
+    def added(self) -> Mapping[PostId, Post]:
+        """Clean texts of the posts that were added or replaced after indexing."""
+
+    def is_current(self) -> bool:
+        """Tell whether nobody changed or rebuilt it since it was opened."""
 
     def search_documents(
         self,
@@ -174,7 +171,7 @@ class VectorIndex(Protocol):
 
         ``per_vector``
             as the thesis describes it (3.5.2, 4.4.1): each of the :math:`|q|` vectors
-            of a query walks alone and finds the ``hnsw_ef`` posts with the nearest
+            of a query walks by itself and finds the ``hnsw_ef`` posts with the nearest
             vector; the union, at most :math:`|q|` · ``hnsw_ef`` posts, is ordered by
             exact MaxSim.
         ``one``
@@ -231,13 +228,13 @@ class VectorIndex(Protocol):
         scores, in double precision, and what counts is their standardised sum
         (:mod:`~mathamr_kedro.vectors.combination`). So it does not matter which
         of the lists has a post; the union favours neither score; and an engine that
-        knows the best alone computes the same as one that looks at every vector.
+        knows only the best computes the same as one that looks at every vector.
         """
 
     def search_formulas(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
+        self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
-        """Find formula instances whose vector is near (one vector each)."""
+        """Find formula instances whose vector is near (one vector each), exactly."""
 
     def size(self) -> IndexSize:
         """Return how much it holds."""
@@ -256,7 +253,7 @@ def document_vector(query: PostEntry) -> Vectors:
     if vector is None:
         raise ConfigurationError(
             f"Expected a document vector in query {query.key!r}; graphs without "
-            "document nodes can be searched by strategy 'maxsim' alone"
+            "document nodes can be searched only by strategy 'maxsim'"
         )
     return vector
 

@@ -1,16 +1,61 @@
-"""Searches over two collections of points, the same for ``edge`` and ``server``."""
+"""An index of Qdrant's, in a folder or on a server: one adapter, two connections.
+
+::
+
+    QdrantIndex ── searches, changes, comparison with the store
+      ├── edge.EdgeConnection      collections in a folder (engine ``edge``)
+      └── server.ServerConnection  collections on a server (engine ``server``)
+
+An index is built from a store under a name of its own and put into use in one step when
+it is complete: nobody sees half of one, and a killed build is built again. Posts are
+added and deleted later by points of the same collections (:mod:`.points`); vectors of
+the collection are read from the store, those of added posts from their points.
+
+No search sees an index before it was compared with its store: the number of posts and
+formulas, and the vectors of a sample. One that differs is built again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import itertools
+import logging
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
-from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    DamagedFileError,
+    InputError,
+    MissingInputError,
+)
 from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
+from mathamr_kedro.graph import find_owner
 from mathamr_kedro.vectors.point_search import PointSearch, UnitedPoints
-from mathamr_kedro.vectors.points import Collections, FirstStep, name_point
-from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
+from mathamr_kedro.vectors.points import (
+    Changes,
+    Collections,
+    FirstStep,
+    PointId,
+    added_points,
+    check_size,
+    deleted_point,
+    formula_points,
+    in_batches,
+    name_point,
+    post_points,
+    waiting_point,
+)
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     HnswConfig,
@@ -22,21 +67,299 @@ from mathamr_kedro.vectors.protocol import (
     document_vector,
     round_query,
 )
+from mathamr_kedro.vectors.store import VectorStore, join_located, name_missing
+
+logger = logging.getLogger(__name__)
+
+EF_CONSTRUCT = 100
+"""Breadth of the search for neighbours while a graph is built: Qdrant's default."""
+FULL_SCAN_KB = 10_000
+"""Vectors below which a filtered search scans: lower values lose recall."""
+QUANTILE = 0.99
+"""Share of the numbers that codes of eight bits cover."""
+OVERSAMPLING = 2.0
+"""With codes: how many times as many candidates are scored again by their vectors."""
+
+_SAMPLE = 20
+"""Posts whose vectors are compared with the store on every opening."""
+_DELETED_AT_ONCE = 10_000
+_REMEDY = (
+    "run `kedro run --pipelines indexing` with the --env of your run: it builds the "
+    "index again"
+)
+
+
+class Opened(NamedTuple):
+    """The collections in use, and what is noted about them."""
+
+    collections: Collections
+    version: Any
+    """Changes with each change of the index."""
+    unfinished: Mapping[PostId, int] = {}
+    """Posts that a killed process was changing, and how many formulas they have at
+    most: their formulas may differ from what the posts say."""
+
+
+class Connection(Protocol):
+    """Where the collections of one index are."""
+
+    hnsw: HnswConfig
+    settings: Mapping[str, Any]
+    """What else decides how collections are made."""
+
+    def open(self, content: str) -> Opened:
+        """Open the index in use for reading.
+
+        Raises:
+            InputError: there is none, one of other content, or it is damaged.
+        """
+
+    def lock(self) -> AbstractContextManager[Any]:
+        """Keep other processes from changing the index.
+
+        Raises:
+            LockedError: one does already.
+        """
+
+    def building(self, content: str, width: int) -> AbstractContextManager[Collections]:
+        """Give empty collections; they are put into use if no error comes up."""
+
+    def changing(
+        self, content: str, unfinished: Mapping[PostId, int]
+    ) -> AbstractContextManager[Collections]:
+        """Give the collections in use, to be changed."""
+
+    def read_changes(self) -> Changes:
+        """Return what was changed by hand in the index in use, whatever its content."""
+
+    def read_version(self) -> Any:
+        """Return the version of the index in use."""
+
+    def measure(self) -> tuple[int, int] | None:
+        """Return the bytes of posts and formulas, if they are known."""
+
+
+@dataclass(frozen=True)
+class _Update:
+    """The points of some changes; written twice, they do no harm."""
+
+    posts: PostVectors
+    texts: Mapping[PostId, Post]
+    hidden: Collection[PostId]
+    """Deleted posts of the collection."""
+    removed: Collection[PostId]
+    """Deleted posts that had been added."""
+    formulas: Mapping[PostId, int]
+    """Number of formulas that entries have had so far."""
+
+    def write(self, collections: Collections) -> None:
+        for batch in in_batches(added_points(self.posts, self.texts)):
+            collections.posts.upsert(batch)
+        for batch in in_batches(map(deleted_point, self.hidden)):
+            collections.posts.upsert(batch)
+        collections.posts.delete([name_point(key) for key in self.removed])
+        _write_formulas(collections, self.formulas, self.posts)
 
 
 class QdrantIndex(VectorIndex):
-    """The searches of ``edge`` and ``server``."""
+    """The index of a store, open for searching.
 
-    def __init__(
-        self, collections: Collections, encoder: str, dtype: str, hnsw: HnswConfig
+    Args:
+        connection: where it is.
+        store: the vectors it was built from.
+
+    Raises:
+        InputError: it is missing, of other vectors or damaged; :meth:`open` builds it.
+    """
+
+    def __init__(self, connection: Connection, store: VectorStore) -> None:
+        self._connection, self._store = connection, store
+        opened = connection.open(_name_content(connection, store))
+        self._collections, self._version, self._unfinished = opened
+        try:
+            self.changes = Changes.read(self._collections.posts)
+            self._verify()
+        except (KeyError, TypeError) as exc:
+            self.close()
+            raise DamagedFileError(f"Expected an index ({exc!r}); {_REMEDY}") from exc
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def open(
+        cls,
+        connection: Connection,
+        store: VectorStore,
+        changes: Changes | None = None,
+    ) -> QdrantIndex:
+        """Open the index of a store; build it if it is missing, damaged or of others.
+
+        Args:
+            connection: where it is.
+            store: the vectors.
+            changes: what was changed by hand in an index of another encoder: it
+                replaces what was changed in this one.
+
+        Raises:
+            LockedError: it must be built, and another process is changing it.
+        """
+        try:
+            return cls._open(connection, store, changes)
+        except InputError as exc:
+            reason = exc
+        with connection.lock():
+            try:  # another process may have built it
+                return cls._open(connection, store, changes)
+            except InputError:
+                logger.info("The index is built: %s", reason)
+            kept = changes if changes is not None else _rescue(connection)
+            _build(connection, store, kept.without_vectors())
+        return cls(connection, store)
+
+    @classmethod
+    def _open(
+        cls, connection: Connection, store: VectorStore, changes: Changes | None
+    ) -> QdrantIndex:
+        index = cls(connection, store)
+        if changes is not None and changes != index.changes:
+            index.close()
+            raise MissingInputError("posts were added or deleted with another encoder")
+        return index
+
+    def update(
+        self, add: Mapping[PostId, tuple[PostEntry, Post]], delete: Collection[PostId]
     ) -> None:
-        self._collections = collections
-        self._encoder, self._dtype, self._hnsw = encoder, dtype, hnsw
+        """Add, replace and delete posts; this object goes on with what it has opened.
+
+        Deleting a post deletes the formulas of its comments.
+
+        Args:
+            add: posts with their vectors and their clean texts.
+            delete: posts that are there.
+
+        Raises:
+            MissingInputError: one to delete is not there; nothing is changed.
+            MalformedInputError: one to add has too many vectors; nothing is changed.
+            LockedError: another process is changing the index.
+        """
+        with self._connection.lock():
+            now = QdrantIndex(self._connection, self._store)
+            try:
+                now.require(list(delete))
+                update = now._plan(add, set(delete))
+                now._finish_killed()
+            finally:
+                now.close()
+            content = _name_content(self._connection, self._store)
+            with self._connection.changing(content, update.formulas) as collections:
+                update.write(collections)
+
+    def _plan(
+        self, add: Mapping[PostId, tuple[PostEntry, Post]], gone: set[PostId]
+    ) -> _Update:
+        entries = [entry for entry, _ in add.values()]
+        for entry in entries:
+            check_size(entry.key, *np.shape(entry.vectors))
+        posts = PostVectors.of(entries, width=self._store.width)
+        in_store = {key for key in gone if key in self._store}
+        comments = self._list_comments(gone)
+        touched = (*add, *gone, *comments)
+        return _Update(
+            posts.astype(self._store.dtype),
+            {key: post for key, (_, post) in add.items()},
+            in_store,
+            gone - in_store,
+            {key: self._count_formulas(key) for key in touched},
+        )
+
+    def _list_comments(self, owners: Collection[PostId]) -> list[PostId]:
+        """Return the entries of the comments of some posts."""
+        if not owners:
+            return []
+        return [k for k in self._store.places if k not in owners
+                and find_owner(k) in owners]  # fmt: skip
+
+    def _count_formulas(self, key: PostId) -> int:
+        """Return how many formulas of an entry there may be in the index, at most."""
+        count = 0
+        if key in self._store.places:
+            part, row = self._store.places[key]
+            count = int(np.diff(self._store.parts[part].formula_ptr)[row])
+        if key in self.changes.entries:
+            count = max(count, len(self.changes.entries[key].formula_ids))
+        return max(count, self._unfinished.get(key, 0))
+
+    def _finish_killed(self) -> None:
+        """Write the formulas again of posts that a killed process was changing."""
+        if self._unfinished:
+            posts = self.read([key for key in self._unfinished if key in self])
+            _write_formulas(self._collections, self._unfinished, posts)
 
     @property
     def encoder(self) -> str:
         """Checksum of the encoder that made the vectors."""
-        return self._encoder
+        return self._store.encoder
+
+    @property
+    def added(self) -> Mapping[PostId, Post]:
+        """Clean texts of the posts that were added or replaced after indexing."""
+        return {key: self.changes.added[key] for key in self.changes.entries}
+
+    def __len__(self) -> int:
+        return len(self._store) - self._num_replaced + len(self.changes.entries)
+
+    @cached_property
+    def _num_replaced(self) -> int:
+        """Posts of the store that were replaced or deleted."""
+        return sum(key in self._store for key in self.changes.keys)
+
+    def __contains__(self, key: object) -> bool:
+        changes = self.changes
+        if key in changes.entries:
+            return True
+        if not isinstance(key, str) or key in changes.added:
+            return False
+        return key in self._store and find_owner(key) not in changes.deleted
+
+    def require(self, keys: Sequence[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+        missing = next((key for key in keys if key not in self), None)
+        if missing is not None:
+            known = itertools.chain(self.changes.entries, self._store.places)
+            raise name_missing(missing, known, len(self))
+
+    def locate(
+        self, keys: Sequence[PostId]
+    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield posts that hold some keys, their rows there, and places of the keys."""
+        self.require(keys)
+        entries = self.changes.entries
+        is_added = np.array([key in entries for key in keys], dtype=np.bool_)
+        own, others = np.flatnonzero(~is_added), np.flatnonzero(is_added)
+        for posts, rows, places in self._store.locate([keys[i] for i in own.tolist()]):
+            yield posts, rows, own[places]
+        if len(others):
+            found = self._read_added([keys[i] for i in others.tolist()])
+            yield found, np.arange(len(others)), others
+
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return the vectors of posts in the given order."""
+        return join_located(self.locate(keys), self._store.dtype, self._store.width)
+
+    def _read_added(self, keys: Sequence[PostId]) -> PostVectors:
+        rows = self._collections.posts.fetch([name_point(k) for k in keys], "all")
+        entries = self.changes.entries
+        posts = PostVectors.of(
+            [entries[k]._replace(vectors=r) for k, r in zip(keys, rows, strict=True)]
+        )
+        # As they were added: to scale them a second time would round them again.
+        exact = np.concatenate(rows).astype(self._store.dtype)
+        return replace(posts, nodes=replace(posts.nodes, vectors=exact))
+
+    def is_current(self) -> bool:
+        """Tell whether nobody changed or rebuilt it since it was opened."""
+        return bool(self._connection.read_version() == self._version)
 
     def search_documents(
         self,
@@ -47,8 +370,8 @@ class QdrantIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by their document vectors."""
         self._check(mode, types, "doc")
-        search = PointSearch(self._collections.posts, "doc", "post", depth, mode, types)
-        return [search.posts(round_query(q, self._dtype)) for q in queries]
+        search = self._search("doc", depth, mode, types)
+        return [search.posts(self._round(q)) for q in queries]
 
     def search_maxsim(
         self,
@@ -59,12 +382,9 @@ class QdrantIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors, exactly or by either walk."""
         self._check(mode, types, "all")
+        search = self._search("all", depth, mode, types)
         hits = []
-        for given in queries:
-            query = round_query(given, self._dtype)
-            search = PointSearch(
-                self._collections.posts, "all", "post", depth, mode, types
-            )
+        for query in map(self._round, queries):
             if not mode.exact and mode.walks == "per_vector":
                 each = [FirstStep(row[None], "all", mode.hnsw_ef) for row in query]
                 hits.append(search.candidates(query, each))
@@ -79,15 +399,13 @@ class QdrantIndex(VectorIndex):
         """Order given posts by exact MaxSim."""
         hits = []
         for query, keys in zip(queries, candidates, strict=True):
-            search = PointSearch(
-                self._collections.posts, "all", "post", len(keys), EXACT, None,
-                [name_point(k) for k in keys],
-            )  # fmt: skip
-            found = search.posts(round_query(query, self._dtype)) if keys else None
+            only = [name_point(k) for k in keys]
+            search = self._search("all", len(keys), EXACT, None)._replace(only=only)
+            found = search.posts(self._round(query)) if keys else None
             hits.append(found or Hits.rank([], []))
             missing = set(keys).difference(hits[-1].ids)
             if missing:
-                raise MissingInputError(f"Expected post {min(missing)!r} in the index")
+                raise MissingInputError(f"No post {min(missing)!r} in the index")
         return hits
 
     def search_reranked(
@@ -106,15 +424,12 @@ class QdrantIndex(VectorIndex):
         if mode.exact:
             return super().search_reranked(queries, candidates, depth, mode, types)
         self._check(mode, types, "doc")
-        search = PointSearch(
-            self._collections.posts, "all", "post", min(candidates, depth), mode, types
-        )
+        search = self._search("all", min(candidates, depth), mode, types)
         hits = []
         for entry in queries:
-            query = round_query(entry.vectors, self._dtype)
-            document = round_query(document_vector(entry), self._dtype)
+            document = self._round(document_vector(entry))
             first = FirstStep(document, "doc", candidates)
-            hits.append(search.candidates(query, [first]))
+            hits.append(search.candidates(self._round(entry.vectors), [first]))
         return hits
 
     def search_combined(
@@ -133,42 +448,186 @@ class QdrantIndex(VectorIndex):
         hits = []
         for parts, *found in zip(both, nearest, similar, strict=True):
             keys = list(dict.fromkeys(key for some in found for key in some.ids))
-            united = UnitedPoints(
-                self._collections.posts,
-                dict(zip(("all", "doc"), self._round(parts), strict=True)),
-                keys,
-            )
+            asked = dict(zip(("all", "doc"), map(self._round, parts), strict=True))
+            united = UnitedPoints(self._collections.posts, asked, keys)
             hits.append(united.combine(weight).top(depth))
         return hits
 
-    def _round(self, parts: Sequence[Vectors]) -> list[Vectors]:
-        return [round_query(part, self._dtype) for part in parts]
-
     def search_formulas(
-        self, queries: Sequence[Vectors], depth: int, mode: SearchMode = EXACT
+        self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        self._check(mode, None, "formula")
-        search = PointSearch(
-            self._collections.formulas, "formula", "formula", depth, mode, None
-        )
-        return [search.formulas(round_query(q, self._dtype)) for q in queries]
+        formulas = self._collections.formulas
+        search = PointSearch(formulas, "formula", "formula", depth, EXACT, None)
+        return [search.formulas(self._round(q)) for q in queries]
+
+    def _search(
+        self, space: str, depth: int, mode: SearchMode, types: PostTypes
+    ) -> PointSearch:
+        return PointSearch(self._collections.posts, space, "post", depth, mode, types)
+
+    def _round(self, query: Vectors) -> Vectors:
+        return round_query(query, self._store.dtype)
 
     def size(self) -> IndexSize:
-        """Return how many posts and formulas it holds."""
-        posts, formulas = (c.count() for c in self._collections)
-        return IndexSize(posts, formulas, 0, 0, "unknown")
+        """Return how much it holds, and its size on disk if that is known."""
+        counts = len(self), self._collections.formulas.count()
+        found = self._connection.measure()
+        return IndexSize(*counts, *found, "disk") if found else IndexSize(*counts)
 
     def close(self) -> None:
         """Release files and connections."""
-        for collection in self._collections:
-            collection.close()
+        self._collections.close()
+
+    def __enter__(self) -> QdrantIndex:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
     def _check(self, mode: SearchMode, types: PostTypes, space: str) -> None:
         check_post_types(types)
-        if not mode.exact and not getattr(self._hnsw, f"{space}_m"):
+        if not mode.exact and not getattr(self._connection.hnsw, f"{space}_m"):
             raise ConfigurationError(
                 f"Expected an HNSW graph for search 'hnsw' in the space {space!r}; set "
-                f"hnsw.{space}_m to 16 and build the index anew, or search 'exact' "
-                "(conf/<env>/parameters/indexing.yml)"
+                f"indexing.engine.hnsw.{space}_m to 16 and run `kedro run --pipelines "
+                "indexing`, or search 'exact' (conf/<env>/parameters/indexing.yml)"
             )
+
+    def _verify(self) -> None:
+        """Compare the counts with the store, and vectors of a sample of posts.
+
+        Raises:
+            DamagedFileError: something is missing, doubled or different.
+        """
+        store, changed = self._store, self.changes.keys
+        expected = len(store) + sum(key not in store for key in changed)
+        found = self._collections.posts.count()
+        if found != expected:
+            raise DamagedFileError(
+                f"Expected {expected} posts in the index (got {found}); {_REMEDY}"
+            )
+        expected, found = self._expect_formulas(), self._collections.formulas.count()
+        if found != expected and not self._unfinished:
+            raise DamagedFileError(
+                f"Expected {expected} formulas in the index (got {found}); {_REMEDY}"
+            )
+        skipped = {*self.changes.added, *self._unfinished}
+        sample = [k for k in self._draw_sample() if k in self and k not in skipped]
+        _compare(self._collections, store.read(sample))
+
+    def _expect_formulas(self) -> int:
+        changes, store = self.changes, self._store
+        gone = [key for key in changes.keys if key in store]
+        gone += self._list_comments(changes.deleted)
+        old = int(store.read(gone).returnable.sum())
+        flags = (entry.returnable or () for entry in changes.entries.values())
+        return store.num_formulas() - old + sum(map(sum, flags))
+
+    def _draw_sample(self) -> list[PostId]:
+        """Return some posts of the store, chosen by chance but always the same."""
+        keys = list(self._store.places)
+        rng = np.random.default_rng(0)
+        chosen = rng.choice(len(keys), min(_SAMPLE, len(keys)), False)
+        return [keys[i] for i in np.sort(chosen)]
+
+
+def _name_content(connection: Connection, store: VectorStore) -> str:
+    """Return what tells the index of a store from others."""
+    return checksum(store.content, asdict(connection.hnsw), dict(connection.settings))
+
+
+def _rescue(connection: Connection) -> Changes:
+    """Return what was changed by hand in an index that cannot be used."""
+    try:
+        return connection.read_changes()
+    except MissingInputError:
+        return Changes()
+    except (InputError, KeyError, TypeError) as exc:
+        logger.warning(
+            "The index is damaged (%s); posts that were added by hand are lost: add "
+            "their files again with `mathamr index add`",
+            exc,
+        )
+        return Changes()
+
+
+def _build(connection: Connection, store: VectorStore, changes: Changes) -> None:
+    if changes:
+        logger.warning(
+            "%d posts that were added by hand are kept: the next search encodes them "
+            "with the present encoder; %d stay deleted",
+            len(changes.added),
+            len(changes.deleted),
+        )
+    content = _name_content(connection, store)
+    with connection.building(content, store.width) as collections:
+        batches = _list_batches(collections, store)
+        total = len(store) + store.num_formulas()
+        counted = report_progress(
+            batches, "points indexed", lambda batch: len(batch[1]), total=total
+        )
+        for collection, batch in counted:
+            collection.upsert(batch)
+        _hide(collections, store, changes)
+
+
+def _list_batches(
+    collections: Collections, store: VectorStore
+) -> Iterator[tuple[Any, list[Any]]]:
+    for posts in store.parts:
+        for batch in in_batches(post_points(posts)):
+            yield collections.posts, batch
+        for batch in in_batches(formula_points(posts)):
+            yield collections.formulas, batch
+
+
+def _hide(collections: Collections, store: VectorStore, changes: Changes) -> None:
+    """Write what was changed by hand; added posts wait for their vectors."""
+    deleted = [key for key in changes.deleted if key in store]
+    for batch in in_batches(map(deleted_point, deleted)):
+        collections.posts.upsert(batch)
+    for batch in in_batches(map(waiting_point, changes.added.values())):
+        collections.posts.upsert(batch)
+    replaced = {key for key in changes.added if key in store}
+    gone = [
+        key
+        for key in (store.places if changes else ())
+        if key in replaced or find_owner(key) in changes.deleted
+    ]
+    counts = np.diff(store.read(gone).formula_ptr).tolist()
+    _delete_formulas(collections, dict(zip(gone, counts, strict=True)))
+
+
+def _write_formulas(
+    collections: Collections, old: Mapping[PostId, int], posts: PostVectors
+) -> None:
+    """Replace the formulas of some entries by those of some posts."""
+    _delete_formulas(collections, old)
+    for batch in in_batches(formula_points(posts)):
+        collections.formulas.upsert(batch)
+
+
+def _delete_formulas(collections: Collections, counts: Mapping[PostId, int]) -> None:
+    ids: list[PointId] = [
+        name_point(key, place) for key, n in counts.items() for place in range(n)
+    ]
+    for a in range(0, len(ids), _DELETED_AT_ONCE):
+        collections.formulas.delete(ids[a : a + _DELETED_AT_ONCE])
+
+
+def _compare(collections: Collections, posts: PostVectors) -> None:
+    for collection, points, space in (
+        (collections.posts, list(post_points(posts)), "all"),
+        (collections.formulas, list(formula_points(posts)), "formula"),
+    ):
+        found = collection.fetch([p.point_id for p in points], space)
+        for point, vectors in zip(points, found, strict=True):
+            expected = np.asarray(point.vectors[space], dtype=np.float32)
+            if vectors.shape != expected.shape or not np.allclose(
+                vectors, expected, rtol=0, atol=1e-6
+            ):
+                raise DamagedFileError(
+                    f"Expected the vectors of post {point.name('post')!r} in the index "
+                    f"as in the store; {_REMEDY}"
+                )

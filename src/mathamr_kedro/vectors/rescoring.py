@@ -10,9 +10,9 @@ right order already::
 
 Ties are ordered by the rule of :mod:`mathamr_kedro.base.hits`.
 
-Where the slack is too large for that (one bit a number), a given number of the best by
-the scan are scored again instead: these are in the true order, and what the scan ranked
-lower is lost.
+If the time of a query must be bounded, a given number of the best by the scan are
+scored again instead: these are in the true order, and what the scan ranked lower is
+lost.
 
 All queries of a batch are ordered together where the scores are; only the result leaves
 the device, and only ties in it need the ids.
@@ -45,6 +45,9 @@ Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 Rank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 """(M,) items to their ranks among each other where scores are equal."""
 
+
+Names: TypeAlias = NDArray[np.object_]
+"""Ids of items."""
 
 Best: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 """The best items of one query, best first, and their scores."""
@@ -209,7 +212,7 @@ def _with_neighbours(pairs: Tensor) -> Tensor:
 
 
 def name_items(
-    best: Sequence[Best], ids_of: Callable[[NDArray[np.int64]], NDArray[np.object_]]
+    best: Sequence[Best], ids_of: Callable[[NDArray[np.int64]], Names]
 ) -> list[list[str]]:
     """Return the ids of the best items of each query, all looked up at once."""
     cuts = list(accumulate(len(items) for items, _ in best))

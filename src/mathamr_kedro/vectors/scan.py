@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import import_module
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits, rank_ids
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model.backends import can_use_triton
 from mathamr_kedro.vectors.chain import VectorChain
-from mathamr_kedro.vectors.numbering import Names
-from mathamr_kedro.vectors.pooling import pool_vectors
-from mathamr_kedro.vectors.rescoring import Best, Choice, name_items
-from mathamr_kedro.vectors.scan_codes import CodeScanner
-from mathamr_kedro.vectors.scan_config import PLAIN_SCAN, ScanConfig
+from mathamr_kedro.vectors.rescoring import Best, Choice, Names, name_items
+from mathamr_kedro.vectors.scan_int8 import Int8Scanner
 from mathamr_kedro.vectors.scan_torch import TorchScanner
 
 _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
@@ -30,6 +29,45 @@ _PAIRS = {"cpu": 1 << 11, "cuda": 1 << 17}
 """Pairs of query and item scored at once: on a CPU their vectors stay in the cache."""
 _MASKS = 4
 """Masks kept on the device."""
+
+
+ScanType: TypeAlias = Literal["float32", "int8"]
+"""Numbers of the vectors that are scanned."""
+
+
+@dataclass(frozen=True)
+class ScanConfig:
+    """What is scanned, and how many of the best get their true scores.
+
+    True scores always come from the vectors as they are stored.
+    """
+
+    dtype: ScanType = "float32"
+    rescore: int | None = None
+    """How many of the best by the scan get their true scores, for each query; ``None``:
+    as many as it takes to return the true ranking."""
+
+    def __post_init__(self) -> None:
+        if self.rescore is not None and self.rescore < 1:
+            raise ConfigurationError(
+                f"Expected rescore of at least 1, or null (got {self.rescore!r})"
+            )
+
+    @property
+    def is_int8(self) -> bool:
+        """Whether codes are scanned in place of vectors."""
+        return self.dtype == "int8"
+
+    def check_device(self, device: str) -> None:
+        """Raise :class:`ConfigurationError` for codes on a GPU."""
+        if device != "cpu" and self.is_int8:
+            raise ConfigurationError(
+                f"Expected device 'cpu' for scan 'int8' (got {device!r}); a GPU scans "
+                "the vectors as they are stored: take scan 'float32'"
+            )
+
+
+_PLAIN = ScanConfig()
 
 
 class _Scanner(Protocol):
@@ -67,7 +105,7 @@ class _Mask(NamedTuple):
 class ExactSpace:
     """Items with one or more vectors each, numbered in the order they were added."""
 
-    def __init__(self, device: str = "cpu", config: ScanConfig = PLAIN_SCAN) -> None:
+    def __init__(self, device: str = "cpu", config: ScanConfig = _PLAIN) -> None:
         config.check_device(device)
         self.device = torch.device(device)
         self._config = config
@@ -77,15 +115,6 @@ class ExactSpace:
 
     def __len__(self) -> int:
         return len(self._order)
-
-    def copy(self) -> ExactSpace:
-        """Return a space of the same items, to add others; it shares the packed ones.
-
-        Searches in this one are not disturbed.
-        """
-        same = ExactSpace(str(self.device), self._config)
-        same._parts, same._order = list(self._parts), self._order
-        return same
 
     def add(self, items: RaggedVectors | VectorChain) -> None:
         """Add items with one or more vectors each; not while others search.
@@ -104,20 +133,12 @@ class ExactSpace:
         self._masks = ()
 
     def _pack(self, items: RaggedVectors) -> _Scanner:
-        posts, dtype = items.to(self.device), self._config.dtype
+        posts = items.to(self.device)
         if can_use_triton(self.device, posts.vectors.shape[1]):
             kernels = import_module("mathamr_kedro.vectors.scan_triton")
             packed: _Scanner = kernels.TritonScanner(posts)
             return packed
-        pooled, loss = None, 0.0
-        if self._config.pooling is not None:
-            fewer, loss = pool_vectors(items, self._config.pooling)
-            pooled = fewer.to(self.device)
-        match dtype:
-            case "int8" | "principal" | "binary":
-                return CodeScanner(posts, dtype, pooled=pooled, loss=loss)
-            case _:
-                return TorchScanner(posts, dtype, pooled=pooled, loss=loss)
+        return Int8Scanner(posts) if self._config.is_int8 else TorchScanner(posts)
 
     def search(
         self,

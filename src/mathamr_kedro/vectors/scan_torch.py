@@ -20,7 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -28,8 +28,6 @@ from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.vectors.chain import VectorChain
-
-FloatType: TypeAlias = Literal["float32", "bfloat16"]
 
 COLUMNS = 12_288
 """Vectors in a block: products of 16 query vectors then stay in the L2 cache."""
@@ -53,33 +51,30 @@ class BlockScanner(ABC):
     """Posts in blocks, ready to be scanned.
 
     Args:
-        posts: all their vectors, for true scores; on the device that scans.
-        packed: what is scanned in their place: the same, or fewer vectors of each.
+        posts: on the device that scans.
         columns: vectors in a block.
     """
 
-    def __init__(
-        self, posts: RaggedVectors[Tensor], packed: RaggedVectors[Tensor], columns: int
-    ) -> None:
+    def __init__(self, posts: RaggedVectors[Tensor], columns: int) -> None:
         self.posts: RaggedVectors[Tensor] | VectorChain = posts
-        lengths = packed.lengths
+        lengths = posts.lengths
         self.order = torch.argsort(lengths, stable=True)
         """(N,) the post at each place of the scores."""
         rising = lengths[self.order].cpu().numpy()
         cuts = _cut_blocks(rising, columns)
-        self._blocks = [self._make_block(packed, a, b) for a, b in cuts]
+        self._blocks = [self._make_block(posts, a, b) for a, b in cuts]
         sizes = (b.longest * (b.last - b.first) for b in self._blocks)
         self._columns = max(sizes, default=0)
 
     def _make_block(
-        self, packed: RaggedVectors[Tensor], first: int, last: int
+        self, posts: RaggedVectors[Tensor], first: int, last: int
     ) -> _Block:
         chosen = self.order[first:last]
-        lengths = packed.lengths[chosen]
+        lengths = posts.lengths[chosen]
         longest = int(lengths[-1])
         turn = torch.arange(longest, device=chosen.device)[:, None]
-        index = packed.ptr[chosen] + torch.minimum(turn, lengths - 1)
-        matrix = self._pack(packed.vectors[index.flatten()])
+        index = posts.ptr[chosen] + torch.minimum(turn, lengths - 1)
+        matrix = self._pack(posts.vectors[index.flatten()])
         return _Block(matrix, longest, first, last)
 
     @abstractmethod
@@ -125,35 +120,23 @@ class BlockScanner(ABC):
 
 
 class TorchScanner(BlockScanner):
-    """Posts in blocks of floating-point numbers.
+    """Posts in blocks of single precision.
 
     Args:
         posts: on the device that scans.
-        dtype: of the blocks.
         columns: vectors in a block.
-        pooled: fewer vectors of the same posts, to be scanned in their place.
-        loss: how far these may be from what they stand for.
     """
 
-    def __init__(
-        self,
-        posts: RaggedVectors[Tensor],
-        dtype: FloatType = "float32",
-        columns: int = COLUMNS,
-        pooled: RaggedVectors[Tensor] | None = None,
-        loss: float = 0.0,
-    ) -> None:
-        self.dtype: torch.dtype = getattr(torch, dtype)
-        self._loss = loss
-        super().__init__(posts, posts if pooled is None else pooled, columns)
+    def __init__(self, posts: RaggedVectors[Tensor], columns: int = COLUMNS) -> None:
+        super().__init__(posts, columns)
 
     def _pack(self, vectors: Tensor) -> Tensor:
-        return vectors.to(self.dtype).T.contiguous()
+        return vectors.float().T.contiguous()
 
     def scan(self, queries: RaggedVectors[Tensor]) -> Tensor:
         """(Q, N) scores of all posts, in the order of :attr:`order`."""
         weights = share_weights(queries)
-        tokens = queries.vectors.to(self.dtype)
+        tokens = queries.vectors.float()
         scores = weights.new_zeros(len(queries), len(self.order))
         room = tokens.new_empty(min(len(tokens), TOKENS) * self._columns)
         for block in self._blocks:
@@ -161,19 +144,17 @@ class TorchScanner(BlockScanner):
             for a in range(0, len(tokens), TOKENS):
                 some = tokens[a : a + TOKENS]
                 best = _best_products(some, block, room)
-                out.addmm_(weights[:, a : a + TOKENS], best.float())
+                out.addmm_(weights[:, a : a + TOKENS], best)
         return scores
 
     def slack(self, queries: RaggedVectors[Tensor]) -> float:
         """Return how far a score may be from the true one, at most.
 
         A sum of n products of vectors of length 1 in single precision is off by at
-        most n 2^-24; bfloat16 rounds query, post and product to 8 bits besides; what
-        stands for several vectors is off by its distance from them.
+        most n 2^-24.
         """
         terms = queries.vectors.shape[1] + queries.longest + 4
-        rounding = 0.0 if self.dtype == torch.float32 else 3.1 * 2.0**-9
-        return terms * 2.0**-24 + rounding + self._loss
+        return terms * 2.0**-24
 
 
 def _cut_blocks(lengths: np.ndarray, columns: int) -> Iterator[tuple[int, int]]:

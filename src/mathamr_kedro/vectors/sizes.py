@@ -29,19 +29,18 @@ class TypeCounts(NamedTuple):
 
 
 def count_by_type(store: VectorStore) -> dict[str, TypeCounts]:
-    """Count posts and vectors, segment by segment; types without posts are left out."""
+    """Count posts and vectors, part by part; types without posts are left out."""
     totals = np.zeros((len(POST_TYPES), len(TypeCounts._fields)), dtype=np.int64)
-    for segment in store.segments():
-        posts, rows = segment.posts, segment.alive
+    for posts in store.parts:
         owners = posts.formula_posts[posts.returnable]
         columns = (
-            np.ones(len(rows)),
-            np.diff(posts.ptr)[rows],
-            posts.document_rows[rows] >= 0,
-            np.bincount(owners, minlength=len(posts))[rows],
+            np.ones(len(posts)),
+            np.diff(posts.ptr),
+            posts.document_rows >= 0,
+            np.bincount(owners, minlength=len(posts)),
         )
         for column, counts in enumerate(columns):
-            of_type = np.bincount(posts.post_types[rows], counts, len(POST_TYPES))
+            of_type = np.bincount(posts.post_types, counts, len(POST_TYPES))
             totals[:, column] += of_type.astype(np.int64)
     return {
         name: TypeCounts(*map(int, row))
@@ -51,7 +50,7 @@ def count_by_type(store: VectorStore) -> dict[str, TypeCounts]:
 
 
 def compute_bytes(
-    counts: Mapping[str, TypeCounts], width: int, number_bytes: float
+    counts: Mapping[str, TypeCounts], width: int, number_bytes: int
 ) -> dict[str, tuple[int, int]]:
     r"""Compute what vectors take: those of posts, and those of formulas, by type.
 
@@ -67,9 +66,6 @@ def compute_bytes(
     """
     size = width * number_bytes
     return {
-        name: (
-            int((found.vectors + found.documents) * size),
-            int(found.formulas * size),
-        )
+        name: ((found.vectors + found.documents) * size, found.formulas * size)
         for name, found in counts.items()
     }

@@ -1,298 +1,447 @@
-"""A store of post vectors that can be killed at any moment, and goes on living.
+"""The vectors of a collection, written once, shard by shard, and read by memory map.
 
 ::
 
-    vectors/
-      store.json                 which files count; replaced whole, the one commit point
-      seg-000001.safetensors     posts; never changed after it was written
-      seg-000002.safetensors
-      dead-000007.safetensors    which posts of which segment were replaced or deleted
+    post_vectors/<encoder>/
+      store.json                           which shards count; replaced whole
+      posts-00000000-00004096.safetensors  the posts of one shard
+      posts-00004096-00008192.safetensors
+      formulas-00000000-00000512.safetensors
 
-A commit writes its files first and then replaces ``store.json``; a file that is not
-listed there was left by a killed run and is removed by the next writer. So a post is
-in the store whole, once, or not at all.
-
-The store remembers the encoder that made its vectors and takes no others. Every commit
-has a number, its generation; an index built from the store notes the generation it has
-reached and asks for the changes since.
+A shard is written first and listed in ``store.json`` then: a killed writer leaves whole
+shards, and perhaps a file that nobody lists, which the next writer removes. A finished
+store never changes; posts that are added later live in Qdrant
+(:mod:`mathamr_kedro.vectors.updates`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import json
+import logging
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
+from typing import Any, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.arrays import read_arrays, write_arrays
+from mathamr_kedro.base.checksums import FileChecksum, checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
-    LockedError,
+    DamagedFileError,
+    InputError,
     MalformedInputError,
     MissingInputError,
+    suggest,
 )
-from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.files import FolderLock, write_text
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.post_vectors import PostVectors
-from mathamr_kedro.vectors.snapshots import Snapshot
-from mathamr_kedro.vectors.store_files import Changes, Segment
-from mathamr_kedro.vectors.store_mending import leave_out_damaged
-from mathamr_kedro.vectors.store_state import (
-    Dtype,
-    GraphRange,
-    SegmentEntry,
-    StoreState,
-)
+
+logger = logging.getLogger(__name__)
+
+Dtype: TypeAlias = Literal["float32", "float16"]
+
+_LIST = "store.json"
+_VERSION = 3
+_SUFFIX = ".safetensors"
+_ADDED_BEFORE = "added_posts.jsonl"
+"""Posts that were added by hand to a store of version 2."""
+_REMEDY = "run `kedro run --pipelines indexing` with the --env of your run"
+
+
+@dataclass(frozen=True)
+class GraphRange:
+    """The graphs from ``first`` up to, but without, ``last``: a shard."""
+
+    of: str
+    """What they are graphs of: ``posts``, or certain topics."""
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """Name of the shard, in messages and of its file."""
+        return f"{self.of}-{self.first:08d}-{self.last:08d}"
+
+
+@dataclass(frozen=True)
+class Shard(GraphRange):
+    """What ``store.json`` says about one shard."""
+
+    posts: int
+    vectors: int
+    formulas: int
+    file: FileChecksum
+
+    @classmethod
+    def write(cls, folder: Path, graphs: GraphRange, posts: PostVectors) -> Shard:
+        """Write the posts of a shard; they count once ``store.json`` lists it."""
+        path = folder / f"{graphs.name}{_SUFFIX}"
+        write_arrays(path, posts.to_arrays())
+        return cls(
+            graphs.of,
+            graphs.first,
+            graphs.last,
+            len(posts),
+            len(posts.vectors),
+            len(posts.formula_ids),
+            FileChecksum.of(path),
+        )
+
+    @classmethod
+    def from_json(cls, found: dict[str, Any]) -> Shard:
+        """Undo :func:`dataclasses.asdict`."""
+        return cls(**found | {"file": FileChecksum(**found["file"])})
+
+    def path(self, folder: Path) -> Path:
+        """Return its file."""
+        return folder / f"{self.name}{_SUFFIX}"
+
+    def map(self, folder: Path) -> PostVectors:
+        """Map its posts into memory.
+
+        Raises:
+            DamagedFileError: the file is missing or cut short.
+        """
+        path = self.path(folder)
+        self.file.check_size(path, f"{_REMEDY}: it encodes these posts again")
+        try:
+            return PostVectors.from_arrays(read_arrays(path))
+        except InputError as exc:
+            raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
+
+    def check(self, folder: Path) -> None:
+        """Read the file whole; raise :class:`DamagedFileError` if a byte differs."""
+        remedy = f"{_REMEDY}: it encodes these posts again"
+        self.file.check(self.path(folder), remedy)
+
+
+@dataclass(frozen=True)
+class _State:
+    """What ``store.json`` holds."""
+
+    encoder: str
+    width: int
+    dtype: Dtype
+    complete: bool = False
+    shards: tuple[Shard, ...] = ()
+
+    @classmethod
+    def read(cls, folder: Path) -> _State:
+        path = folder / _LIST
+        try:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            if (version := found.pop("version")) != _VERSION:
+                raise MissingInputError(
+                    f"{str(folder)!r} was written by another version of this program "
+                    f"(format {version!r} instead of {_VERSION}); {_REMEDY}: it "
+                    "encodes the posts again"
+                )
+            if found.pop("checksum") != checksum(found):
+                raise ValueError("its bytes were changed")
+            shards = tuple(map(Shard.from_json, found.pop("shards")))
+            return cls(shards=shards, **found)
+        except FileNotFoundError as exc:
+            raise MissingInputError(
+                f"Expected a store of vectors in {str(folder)!r}; encode the posts "
+                "first"
+            ) from exc
+        except (ValueError, KeyError, TypeError, AttributeError) as exc:
+            raise DamagedFileError(
+                f"Expected the list of a store in {str(path)!r} ({exc}); delete that "
+                f"file, then {_REMEDY}"
+            ) from exc
+
+    def write(self, folder: Path) -> None:
+        content = json.loads(json.dumps(asdict(self)))
+        content |= {"checksum": checksum(content), "version": _VERSION}
+        write_text(folder / _LIST, json.dumps(content, indent=1))
 
 
 class VectorStore:
-    """The vectors of a collection of posts.
+    """The vectors of a collection of posts, mapped into memory.
 
     ::
 
-        with VectorStore.open(folder, encoder="9f3c...", width=32) as store:
-            store.commit(PostVectors.of(posts), shard=GraphRange("posts", 0, 4096))
-            store.commit(delete=["1801"])
+        with StoreWriter(folder, encoder="9f3c...", width=32) as writer:
+            writer.write(PostVectors.of(posts), GraphRange("posts", 0, 4096))
+            writer.complete()
         entry = VectorStore(folder).read(["1802"]).entry(0)
 
-    A reader sees the commit it was opened at until :meth:`refresh`, whatever a writer
-    adds, deletes or compacts meanwhile. A writer belongs to one thread.
+    Raises:
+        MissingInputError: there is none, or one of another version.
+        DamagedFileError: a file is missing or cut short.
     """
 
-    def __init__(self, folder: str | Path, lock: FolderLock | None = None) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._lock = lock
-        self._now = Snapshot.take(self.folder)
-
-    @classmethod
-    def open(
-        cls,
-        folder: str | Path,
-        encoder: str,
-        width: int,
-        dtype: Dtype = "float32",
-        mend: bool = False,
-    ) -> VectorStore:
-        """Open a store for writing, make it where there is none.
-
-        Args:
-            folder: of the store.
-            encoder: who makes the vectors.
-            width: numbers in a vector.
-            dtype: of a number.
-            mend: read all files, leave out what is damaged: to be committed again.
-
-        Raises:
-            ConfigurationError: the store holds vectors of another encoder, width or
-                type.
-            LockedError: another process writes to it.
-            DamagedFileError: a file is not what was written, and is not to be mended.
-        """
-        folder = Path(folder)
-        lock = FolderLock(folder, "wait for it to end")
-        try:
-            if not StoreState.is_in(folder):
-                StoreState(encoder, width, uuid4().hex, dtype).write(folder)
-            elif mend:
-                leave_out_damaged(folder)
-            store = cls(folder, lock)
-            store.check_encoder(encoder)
-            store.state.check_vectors(folder, width, dtype)
-        except BaseException:
-            lock.close()
-            raise
-        store.state.remove_leftovers(folder)
-        return store
-
-    def __enter__(self) -> VectorStore:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let other processes write."""
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._state = _State.read(self.folder)
+        self.parts: tuple[PostVectors, ...] = tuple(
+            shard.map(self.folder) for shard in self._state.shards
+        )
+        """The posts of each shard."""
 
     def __len__(self) -> int:
-        return len(self._now)
-
-    @property
-    def state(self) -> StoreState:
-        """What the commit consists of."""
-        return self._now.state
+        return sum(int(part.is_post.sum()) for part in self.parts)
 
     @property
     def encoder(self) -> str:
         """Checksum of the encoder that made the vectors."""
-        return self.state.encoder
+        return self._state.encoder
 
     @property
     def width(self) -> int:
         """Numbers in a vector."""
-        return self.state.width
+        return self._state.width
 
     @property
-    def generation(self) -> int:
-        """Number of the last commit."""
-        return self.state.generation
+    def dtype(self) -> Dtype:
+        """Of a number."""
+        return self._state.dtype
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every post of the collection is there."""
+        return self._state.complete
+
+    @property
+    def shards(self) -> tuple[Shard, ...]:
+        """Which graphs were encoded."""
+        return self._state.shards
+
+    @property
+    def content(self) -> str:
+        """Checksum of all vectors: an index of other vectors must be rebuilt."""
+        files = sorted(shard.file.digest for shard in self.shards)
+        return checksum(self.encoder, self.width, self.dtype, files)
+
+    @cached_property
+    def places(self) -> dict[PostId, tuple[int, int]]:
+        """Part and row of each post, and of formulas beside the posts."""
+        return {
+            key: (number, row)
+            for number, part in enumerate(self.parts)
+            for row, key in enumerate(part.keys)
+        }
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.places
+
+    def keys(self) -> Iterator[PostId]:
+        """Yield the posts, without formulas beside them."""
+        for part in self.parts:
+            yield from part.keys.take(np.flatnonzero(part.is_post))
 
     def num_formulas(self) -> int:
         """Return the number of formulas that Task 2 may return."""
-        return sum(int(s.living().returnable.sum()) for s in self.segments())
-
-    def check_encoder(self, encoder: str) -> None:
-        """Raise :class:`ConfigurationError` for vectors of another encoder."""
-        if encoder != self.encoder:
-            raise ConfigurationError(
-                f"Expected vectors of encoder {self.encoder!r} in {str(self.folder)!r} "
-                f"(got {encoder!r}); vectors of two encoders cannot be compared: "
-                "encode all posts with one of them, in a folder of its own"
-            )
-
-    def refresh(self) -> None:
-        """Go on to what another process may have committed."""
-        self._now = Snapshot.take(self.folder, self._now)
-
-    def segments(self) -> Sequence[Segment]:
-        """Return the segments, mapped into memory."""
-        return self._now.segments
-
-    def keys(self) -> Iterator[PostId]:
-        """Yield the posts in the store."""
-        return self._now.keys()
-
-    @property
-    def places(self) -> dict[PostId, tuple[int, int]]:
-        """Segment and row of each post."""
-        return self._now.places
-
-    def is_by_hand(self, key: PostId) -> bool:
-        """Tell whether a post was added, replaced or deleted by hand."""
-        place = self.places.get(key)
-        if place is None:
-            return key in self.state.gone
-        return not self.state.segments[place[0]].ranges
+        return sum(int(part.returnable.sum()) for part in self.parts)
 
     def require(self, keys: Iterable[PostId]) -> None:
         """Raise :class:`MissingInputError` for the first post that is not there."""
-        self._now.require(keys)
+        missing = next((k for k in keys if k not in self.places), None)
+        if missing is not None:
+            raise name_missing(missing, self.places, len(self))
+
+    def locate(
+        self, keys: Sequence[PostId]
+    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield the parts that hold some posts, their rows, and the places of the keys.
+
+        Rows rise, as they lie in the file.
+
+        Raises:
+            MissingInputError: a post is not there.
+        """
+        self.require(keys)
+        where = np.array([self.places[k] for k in keys], dtype=np.int64).reshape(-1, 2)
+        order = np.lexsort((where[:, 1], where[:, 0]))
+        for number in np.unique(where[:, 0]).tolist():
+            inside = order[where[order, 0] == number]
+            yield self.parts[number], where[inside, 1], inside
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return posts in the given order.
 
         Raises:
-            MissingInputError: a post is not in the store.
+            MissingInputError: a post is not there.
         """
-        return self._now.read(keys)
+        return join_located(self.locate(keys), self.dtype, self.width)
 
-    def commit(
+    def is_current(self) -> bool:
+        """Tell whether it was not written again since it was opened."""
+        return _State.read(self.folder) == self._state
+
+    def verify(self) -> Iterator[DamagedFileError]:
+        """Read all files whole and yield what is wrong with each."""
+        for shard in self.shards:
+            try:
+                shard.check(self.folder)
+            except DamagedFileError as error:
+                yield error
+
+
+Located: TypeAlias = Iterable[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]
+"""Posts, rows of some of them, and their places in a result."""
+
+
+def join_located(found: Located, dtype: str, width: int) -> PostVectors:
+    """Put posts of several parts together, in the order of their places."""
+    parts = [(posts.take(rows), places) for posts, rows, places in found]
+    if not parts:
+        return PostVectors.of((), dtype, width)
+    order = np.argsort(np.concatenate([places for _, places in parts]))
+    return PostVectors.join([posts for posts, _ in parts]).take(order)
+
+
+def name_missing(key: PostId, known: Iterable[PostId], count: int) -> MissingInputError:
+    """Return the error for a post that is not there, with the nearest name."""
+    some = [k for k, _ in zip(known, range(10_000), strict=False)]
+    return MissingInputError(
+        f"No post {key!r} among the {count} of the index{suggest(key, some)}"
+    )
+
+
+class StoreWriter:
+    """Writes a store; one that was killed is resumed, damaged shards are left out.
+
+    Args:
+        folder: of the store; made if there is none.
+        encoder: who makes the vectors.
+        width: numbers in a vector.
+        dtype: of a number.
+        of: which graphs the store is about; shards of others are removed.
+
+    Raises:
+        ConfigurationError: the store holds vectors of another encoder, width or type.
+        LockedError: another process writes to it.
+    """
+
+    def __init__(
         self,
-        add: PostVectors | None = None,
-        delete: Iterable[PostId] = (),
-        shard: GraphRange | None = None,
-        encoder: str | None = None,
-    ) -> int:
-        """Add, replace and delete posts, all at once; return the new generation.
+        folder: str | Path,
+        encoder: str,
+        width: int,
+        dtype: Dtype = "float32",
+        of: Collection[str] | None = None,
+    ) -> None:
+        self.folder = Path(folder)
+        self._lock = FolderLock(self.folder, "wait for it to end")
+        try:
+            self._state = self._resume(_State(encoder, width, dtype), of)
+            self._remove_leftovers()
+        except BaseException:
+            self._lock.close()
+            raise
 
-        Args:
-            add: posts to write; those that are there already are replaced.
-            delete: posts to delete; those that are not there are passed over.
-            shard: the batch of a collection that this is; without one, posts are
-                added and deleted by hand.
-            encoder: who made the vectors, if the caller knows; checked.
+    def _resume(self, new: _State, of: Collection[str] | None) -> _State:
+        try:
+            found = _State.read(self.folder)
+        except MissingInputError as exc:
+            if (self.folder / _LIST).exists():
+                logger.warning("%s", exc)
+                self._mention_added()
+            new.write(self.folder)
+            return new
+        if (found.encoder, found.width, found.dtype) != (
+            new.encoder, new.width, new.dtype,
+        ):  # fmt: skip
+            raise ConfigurationError(
+                f"Expected vectors of encoder {found.encoder!r}, {found.width} numbers "
+                f"of {found.dtype}, in {str(self.folder)!r} (got {new.encoder!r}, "
+                f"{new.width} of {new.dtype}); vectors of two encoders cannot be "
+                "compared: delete the folder to encode all posts again"
+            )
+        kept = tuple(shard for shard in found.shards if self._can_keep(shard, of))
+        if kept != found.shards:
+            found = replace(found, shards=kept, complete=False)
+            found.write(self.folder)
+        return found
+
+    def _can_keep(self, shard: Shard, of: Collection[str] | None) -> bool:
+        if of is not None and shard.of not in of:
+            return False
+        try:
+            shard.check(self.folder)
+        except DamagedFileError as error:
+            logger.warning(
+                "%s. Now its posts are encoded again (%d posts)", error, shard.posts
+            )
+            return False
+        return True
+
+    def _mention_added(self) -> None:
+        if (path := self.folder / _ADDED_BEFORE).exists():
+            logger.warning(
+                "Posts that were added by hand with an earlier version are not taken "
+                "over: add their files again with `mathamr index add`; their texts "
+                "are in %s",
+                path,
+            )
+
+    def _remove_leftovers(self) -> None:
+        listed = {shard.path(self.folder) for shard in self.shards}
+        for file in (*self.folder.glob(f"*{_SUFFIX}"), *self.folder.glob(".*.part")):
+            if file not in listed:
+                file.unlink()
+
+    @property
+    def shards(self) -> tuple[Shard, ...]:
+        """Which graphs are written."""
+        return self._state.shards
+
+    def write(self, posts: PostVectors, graphs: GraphRange) -> None:
+        """Write the posts of a shard.
 
         Raises:
-            MalformedInputError: a post is given twice, or vectors are not of length 1
-                and of the width of the store; nothing is written.
+            MalformedInputError: a post is given twice, vectors are not of length 1 and
+                of the width of the store, or the shard is there; nothing is written.
         """
-        if encoder is not None:
-            self.check_encoder(encoder)
-        self._check_writable()
-        deleted = set(delete)
-        added = self._check_posts(add, deleted) if add is not None else []
-        generation = self.generation + 1
-        segments = self._now.bury(self.folder, {*added, *deleted}, generation)
-        if add is not None and len(added):
-            ranges = () if shard is None else (shard.name,)
-            rounded = add.astype(self.state.dtype)
-            entry = SegmentEntry.write(self.folder, rounded, generation, ranges)
-            segments += (entry,)
-        changed: dict[str, Any] = {"generation": generation, "segments": segments}
-        if shard is None:
-            gone = deleted.intersection(self.places)
-            gone.update(set(self.state.deleted).difference(added))
-            changed["deleted"] = tuple(sorted(gone))
-        else:
-            changed["shards"] = (*self.state.keep_shards(segments, shard.of), shard)
-        before = self._now
-        self._advance(**changed)
-        self._now.follow(before, added, deleted)
-        return generation
-
-    def _check_posts(self, add: PostVectors, deleted: set[PostId]) -> list[PostId]:
-        added = list(add.keys)
-        if added and add.width != self.width:
+        if len(posts) and posts.width != self._state.width:
             raise MalformedInputError(
-                f"Expected vectors of {self.width} numbers (got {add.width})"
+                f"Expected vectors of {self._state.width} numbers (got {posts.width})"
             )
-        add.check()
-        if both := deleted.intersection(added):
+        if any(s.of == graphs.of and s.first < graphs.last and graphs.first < s.last
+               for s in self.shards):  # fmt: skip
             raise MalformedInputError(
-                f"Expected post {min(both)!r} to be added or deleted, not both"
+                f"Expected each graph once in {str(self.folder)!r} (got "
+                f"{graphs.name} again)"
             )
-        return added
+        posts.check()
+        rounded = posts.astype(self._state.dtype)
+        shard = Shard.write(self.folder, graphs, rounded)
+        self._advance(shards=(*self.shards, shard), complete=False)
 
     def complete(self) -> None:
-        """Note that every post of the collection is there."""
-        self._check_writable()
-        self._advance(complete=True)
-
-    def has_forgotten(self, generation: int) -> bool:
-        """Tell whether deletions since ``generation`` are no longer known."""
-        return 0 < generation < self.state.compacted
-
-    def changes_since(self, generation: int) -> Changes:
-        """Return what an index that has reached ``generation`` lacks.
+        """Note that every post of the collection is there.
 
         Raises:
-            MissingInputError: it is no longer known; start from generation 0.
+            MalformedInputError: a post is there twice.
         """
-        if self.has_forgotten(generation):
-            raise MissingInputError(
-                f"Deletions since generation {generation} were forgotten when "
-                f"{str(self.folder)!r} was compacted; build the index anew"
+        ids = len(VectorStore(self.folder).places)
+        posts = sum(shard.posts for shard in self.shards)
+        if ids != posts:
+            raise MalformedInputError(
+                f"Expected each post once in {str(self.folder)!r} (got {posts} posts "
+                f"of {ids} ids); delete the folder and encode the posts again"
             )
-        return Changes.since(generation, self.segments(), self.places, self.generation)
-
-    def compact(self, posts: int = 10_000) -> None:
-        """Write segments of fewer living posts anew, together and without the dead."""
-        self._check_writable()
-        groups = self._now.list_small(posts)
-        if not groups:
-            return
-        names = {s.entry.name for group in groups for s in group}
-        kept = tuple(e for e in self.state.segments if e.name not in names)
-        generation = self.generation + 1
-        for part, group in enumerate(groups):
-            if living := [s.living() for s in group if len(s.alive)]:
-                joined = PostVectors.join(living)
-                ranges = [name for s in group for name in s.entry.ranges]
-                kept += (
-                    SegmentEntry.write(self.folder, joined, generation, ranges, part),
-                )
-        self._advance(generation=generation, compacted=self.generation, segments=kept)
-        self.state.remove_leftovers(self.folder)
+        if not self._state.complete:
+            self._advance(complete=True)
 
     def _advance(self, **changed: Any) -> None:
-        state = replace(self.state, **changed)
+        state = replace(self._state, **changed)
         state.write(self.folder)
-        self._now = Snapshot.map(self.folder, state, self._now)
+        self._state = state
 
-    def _check_writable(self) -> None:
-        if self._lock is None:
-            raise LockedError(
-                f"{str(self.folder)!r} is open for reading; use VectorStore.open"
-            )
+    def close(self) -> None:
+        """Let other processes write."""
+        self._lock.close()
+
+    def __enter__(self) -> StoreWriter:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()

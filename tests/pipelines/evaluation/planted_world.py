@@ -35,7 +35,7 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors import GraphRange, PostEntry, PostVectors
 from tests.pipelines.graph_world import open_catalog, open_session
 
 WIDTH = 8
@@ -190,7 +190,7 @@ def plant(data: Path) -> None:
     catalog["formula_trees"].save(EndOfShards("planted"))
     for name, posts in (("post_vectors", VECTORS), ("topic_vectors", TOPIC_VECTORS)):
         with catalog.load(name).write(ENCODER, WIDTH, "float32") as store:
-            store.commit(PostVectors.of(posts))
+            store.write(PostVectors.of(posts), GraphRange("planted", 0, len(posts)))
             store.complete()
     catalog.save("index", INDEX)
     torch.manual_seed(0)

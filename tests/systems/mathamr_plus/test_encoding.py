@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,8 +25,7 @@ from mathamr_kedro.systems.mathamr_plus.encoding import (
     checksum_encoder,
     encode_collection,
 )
-from mathamr_kedro.vectors.store import VectorStore
-from mathamr_kedro.vectors.store_state import GraphRange
+from mathamr_kedro.vectors.store import StoreWriter, VectorStore
 
 SCHEMA = GraphSchema(
     num_node_types=40, num_forward=9, mask_type=1, virtual_relations=(5, 6, 7)
@@ -60,15 +58,15 @@ def encode(folder, folders, size=4, workers=1, of="posts"):
     names, _ = shards.name_formulas(range(len(shards)))
     returnable = np.array([not name.endswith("-1") for name in names])
     graphs = CollectionGraphs(shards, types, returnable)
-    with VectorStore.open(folder, "mark", 8) as store:
+    with StoreWriter(folder, "mark", 8) as writer:
         encode_collection(
-            store,
+            writer,
             EncodeRanges(*folders, ComputeConfig(device="cpu")),
             of,
             graphs,
             EncodingConfig(size, workers=WorkerConfig(workers=workers, batch_size=1)),
         )
-        store.complete()
+        writer.complete()
     return VectorStore(folder)
 
 
@@ -76,7 +74,7 @@ def encode(folder, folders, size=4, workers=1, of="posts"):
 def test_store_holds_what_the_encoder_says_about_each_graph(tmp_path, folders, workers):
     shards = GraphShards(folders[1])
     store = encode(tmp_path, folders, workers=workers)
-    assert store.state.complete
+    assert store.is_complete
     model = load_model(folders[0], ComputeConfig(device="cpu"))
     for position, key in enumerate(shards.keys):
         (alone,) = encode_shards(model, shards, [position])
@@ -108,9 +106,7 @@ def test_stopped_encoding_encodes_only_what_it_lacks(tmp_path, folders, monkeypa
     monkeypatch.setattr(EncodeRanges, "__call__", stop_at_second)
     with pytest.raises(KeyboardInterrupt):
         encode(tmp_path, folders)
-    assert [r.name for r in VectorStore(tmp_path).state.shards] == [
-        "posts-00000000-00000004"
-    ]
+    assert [r.name for r in VectorStore(tmp_path).shards] == ["posts-00000000-00000004"]
     assert len(encode(tmp_path, folders)) == 10
     assert [r.first for r in seen] == [0, 4, 4, 8]
 
@@ -177,36 +173,7 @@ def test_another_size_of_shards_loses_no_post(
     store = encode(tmp_path, folders, size=size)
     assert sorted(store.keys(), key=int) == [str(k) for k in range(10)]
     assert [r.last for r in seen] == lasts
-    assert encode(tmp_path, folders, size=1).generation == store.generation
-
-
-def test_posts_changed_by_hand_stay_so_when_a_batch_is_encoded_again(tmp_path, folders):
-    truth = encode(tmp_path / "whole", folders)
-    vectors = truth.read(["5"]).vectors
-    encode(tmp_path / "store", folders)
-    with VectorStore.open(tmp_path / "store", "mark", 8) as store:
-        changed = truth.read(["2"]).take([0])
-        changed.vectors[:] *= -1
-        store.commit(changed, delete=["1", "9"])
-    for file in (tmp_path / "store").glob("seg-*.safetensors"):
-        if file.name != "seg-000004.safetensors":
-            file.write_bytes(b"")
-    with VectorStore.open(tmp_path / "store", "mark", 8, mend=True) as store:
-        assert list(store.keys()) == ["2"]
-    store = encode(tmp_path / "store", folders)
-    assert sorted(store.keys()) == ["0", *"2345678"]
-    np.testing.assert_array_equal(store.read(["5"]).vectors, vectors)
-    np.testing.assert_array_equal(store.read(["2"]).vectors, changed.vectors)
-
-
-def test_other_graphs_of_one_store_replace_the_first(tmp_path, folders, monkeypatch):
-    """Topics that changed under their ids, and changed back."""
-    seen = stop_after(monkeypatch, 99)
-    for of in ("topics-a", "topics-b", "topics-a", "topics-a"):
-        encode(tmp_path, folders, of=of)
-    assert [r.of for r in seen] == ["topics-a"] * 3 + ["topics-b"] * 3 + [
-        "topics-a"
-    ] * 3
+    assert encode(tmp_path, folders, size=1).shards == store.shards
 
 
 def test_graphs_beside_the_posts_do_not_let_these_be_encoded_again(
@@ -219,22 +186,12 @@ def test_graphs_beside_the_posts_do_not_let_these_be_encoded_again(
         encode(tmp_path / "store", folders)
         encode(tmp_path / "store", beside, of="formulas")
     assert [r.of for r in seen] == ["posts"] * 3 + ["formulas"] * 3
-    assert len(VectorStore(tmp_path / "store").state.shards) == 6
+    assert len(VectorStore(tmp_path / "store").shards) == 6
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda s: {"shards": (*s.shards[1:], GraphRange("posts", 0, 4))}, "formulas"),
-        (lambda s: {"segments": s.segments[1:]}, r"10 posts, .*got 6, e.g. post '0'"),
-        (lambda s: {"shards": (*s.shards, s.shards[0])}, r"10 posts in .*\(got 14"),
-    ],
-)
-def test_store_that_does_not_hold_the_graphs_stops_the_stage(
-    tmp_path, folders, change, message
-):
-    state = encode(tmp_path, folders).state
-    replace(state, complete=False, **change(state)).write(tmp_path)
-    with pytest.raises(DamagedFileError, match=message):
-        encode(tmp_path, folders)
-    assert not VectorStore(tmp_path).state.complete
+def test_store_that_does_not_hold_the_graphs_stops_the_stage(tmp_path, folders):
+    """Its shards are of other graphs, under the same name."""
+    write_graphs(tmp_path / "others", prefix="x")
+    encode(tmp_path / "store", (folders[0], tmp_path / "others"))
+    with pytest.raises(DamagedFileError, match=r"10 posts .*got 0, e.g. post '0'"):
+        encode(tmp_path / "store", folders)

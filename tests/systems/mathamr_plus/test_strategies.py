@@ -89,7 +89,7 @@ def test_search_goes_deeper_until_enough_visual_ids_are_found(tmp_path):
 def test_query_without_document_vector_is_told_to_use_maxsim(index):
     bare = PostEntry("A.9", "topic", np.eye(8, dtype="f4")[:2], [1, 1], [0, 1])
     assert find_posts(index, [bare], Strategy(depth=2))[0].ids
-    with pytest.raises(ConfigurationError, match="'maxsim' alone"):
+    with pytest.raises(ConfigurationError, match="only by strategy 'maxsim'"):
         find_posts(index, [bare], Strategy("single"))
 
 

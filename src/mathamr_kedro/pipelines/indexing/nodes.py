@@ -102,11 +102,14 @@ def build_index(
     store = vectors.read(name)
     started = time.perf_counter()
     folder, connect = indexes.folder(name), indexes.connect
-    index = open_index(settings.engine, store, folder, connect, verify=True)
+    changes = indexes.read_changes(settings.engine, name)
+    index = open_index(
+        settings.engine, store, folder, connect, verify=True, changes=changes
+    )
     seconds = time.perf_counter() - started
     size = index.size()
     index.close()
-    size.check(len(store), store.num_formulas())
+    indexes.put_into_use(name)
     logger.info(
         "index of %s posts and %s formulas in %.1f s",
         size.posts,
@@ -117,7 +120,6 @@ def build_index(
         "encoder": name,
         "engine": settings.engine.engine,
         "strategy": settings.strategy.name,
-        "generation": store.generation,
         **_describe_size(store, size),
         "seconds": round(seconds, 3),
         "machine": asdict(Machine.find()),
@@ -186,38 +188,34 @@ def _encode(
     mark = checksum_encoder(model_folder, graphs.encoded_from)
     width = encoders.open(str(encoder["folder"])).config.projection_dim
     dtype = IndexingConfig.read(parameters).dtype
-    with vectors.write(mark, width, dtype) as store:
+    # Other topics are other shards of the same store.
+    stems = {
+        name: f"{name}-{graphs.topics_from}" if name == "topics" else name
+        for name in sources
+    }
+    with vectors.write(mark, width, dtype, stems.values()) as writer:
         for name, source in sources.items():
-            # Other topics are other shards of the same store.
-            stem = f"{name}-{graphs.topics_from}" if name == "topics" else name
             folder = graphs.folder / name
             function = EncodeRanges(model_folder, folder, settings.compute)
-            encode_collection(store, function, stem, source, settings)
-        store.complete()
-        total = sum(entry.vectors for entry in store.state.segments)
-        return {
-            "encoder": mark,
-            "posts": len(store),
-            "vectors": total,
-            "formulas": store.num_formulas(),
-            "width": width,
-        }
+            encode_collection(writer, function, stems[name], source, settings)
+        writer.complete()
+    store = vectors.read(mark, verify=False)
+    return {
+        "encoder": mark,
+        "posts": len(store),
+        "vectors": sum(shard.vectors for shard in store.shards),
+        "formulas": store.num_formulas(),
+        "width": width,
+    }
 
 
 def _refuse_missing(
     store: VectorStore, sources: Mapping[str, CollectionGraphs]
 ) -> None:
-    """Refuse a store without a vector of a returnable formula.
-
-    Posts that were added, replaced or deleted by hand are commits of no shard.
-    """
-    state = store.state
-    if state.gone or not all(entry.ranges for entry in state.segments):
-        return
-    parts = (segment.living() for segment in store.segments())
+    """Refuse a store without a vector of a returnable formula."""
     found = {
         name
-        for posts in parts
+        for posts in store.parts
         for name in posts.formula_ids.take(np.flatnonzero(posts.returnable))
     }
     missing = [

@@ -2,13 +2,12 @@
 
 ::
 
-    graphs 0 .. 4095    -> encoder -> commit GraphRange("posts", 0, 4096)
-    graphs 4096 .. 8191 -> encoder -> commit GraphRange("posts", 4096, 8192)        ...
+    graphs 0 .. 4095    -> encoder -> GraphRange("posts", 0, 4096)
+    graphs 4096 .. 8191 -> encoder -> GraphRange("posts", 4096, 8192)        ...
 
-A shard is one commit, and the store knows which graphs it holds: a killed run encodes
-those that are not in yet, whatever the size of a shard is now. The end is proved: every
-graph is in the store, or its post was deleted by hand. The vectors of formulas get the
-ids that stand with the prepared graphs.
+The store knows which graphs its shards hold: a killed run encodes those that are not in
+yet, whatever the size of a shard is now. The end is proved: every graph is in the
+store. The vectors of formulas get the ids that stand with the prepared graphs.
 """
 
 from __future__ import annotations
@@ -47,8 +46,7 @@ from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import find_model_files, load_model
 from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors
-from mathamr_kedro.vectors.store import VectorStore
-from mathamr_kedro.vectors.store_state import GraphRange
+from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""
@@ -121,7 +119,7 @@ def _list_ranges(
     """Cut the graphs that are not in the shards ``done`` into shards of some size.
 
     >>> _list_ranges(5, "posts", 3)[1]
-    GraphRange(of='posts', first=3, last=5, formulas=0)
+    GraphRange(of='posts', first=3, last=5)
     >>> done = [GraphRange("posts", 2, 4)]
     >>> [(r.first, r.last) for r in _list_ranges(9, "posts", 4, done)]
     [(0, 2), (4, 8), (8, 9)]
@@ -140,7 +138,7 @@ def _list_ranges(
 
 
 def encode_collection(
-    store: VectorStore,
+    writer: StoreWriter,
     function: EncodeRanges,
     of: str,
     graphs: CollectionGraphs,
@@ -148,10 +146,8 @@ def encode_collection(
 ) -> None:
     """Encode what a store lacks of some graphs; prove that it lacks nothing.
 
-    Posts that were replaced or deleted by hand stay so.
-
     Args:
-        store: open for writing.
+        writer: of the store.
         function: encodes a range.
         of: tells the graphs from others of the same store.
         graphs: say what was encoded.
@@ -160,9 +156,7 @@ def encode_collection(
     Raises:
         DamagedFileError: the store does not hold what the graphs say.
     """
-    ranges = _list_ranges(
-        graphs.count(), of, config.posts_per_shard, store.state.shards
-    )
+    ranges = _list_ranges(graphs.count(), of, config.posts_per_shard, writer.shards)
     missing = {r.name: r for r in ranges}
     partitions = (Partition(name, [r]) for name, r in missing.items())
     results = run_partitions(function, partitions, config.workers)
@@ -174,10 +168,8 @@ def encode_collection(
             raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
         chosen = missing[result.name]
         posts = graphs.describe(np.arange(chosen.first, chosen.last), encoded)
-        shard = replace(chosen, formulas=len(posts.formula_ids))
-        own = [i for i, key in enumerate(posts.keys) if not store.is_by_hand(key)]
-        store.commit(posts if len(own) == len(posts) else posts.take(own), shard=shard)
-    graphs.prove(store, of)
+        writer.write(posts, chosen)
+    graphs.prove(VectorStore(writer.folder), of)
 
 
 def _count_posts(result: PartitionResult) -> int:
@@ -217,9 +209,8 @@ class CollectionGraphs:
     def prove(self, store: VectorStore, of: str) -> None:
         """Raise :class:`DamagedFileError` unless a store holds all of these graphs."""
         keys = [self._shards.keys[i] for i in range(self.count())]
-        gone = store.state.gone
-        lost = [k for k in keys if k not in store.places and k not in gone]
-        shards = [r for r in store.state.shards if r.of == of]
+        lost = [k for k in keys if k not in store]
+        shards = [r for r in store.shards if r.of == of]
         formulas = sum(
             len(
                 self._shards.name_formulas(np.arange(a, min(a + _AT_ONCE, len(keys))))[
@@ -231,7 +222,7 @@ class CollectionGraphs:
         for name, expected, found in (
             ("posts in shards", len(keys), sum(r.last - r.first for r in shards)),
             ("formulas in shards", formulas, sum(r.formulas for r in shards)),
-            ("posts, or deletions of them,", len(keys), len(keys) - len(lost)),
+            ("posts", len(keys), len(keys) - len(lost)),
         ):
             if found != expected:
                 which = f", e.g. post {lost[0]!r} is missing" if lost else ""

@@ -10,7 +10,7 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.systems.base import Term
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy
-from mathamr_kedro.vectors import PostEntry, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostReader
 from mathamr_kedro.vectors.protocol import document_vector
 
 
@@ -18,7 +18,7 @@ def list_terms(
     strategy: Strategy,
     query: PostEntry,
     key: PostId,
-    store: VectorStore,
+    store: PostReader,
     question_of: Mapping[PostId, PostId],
 ) -> tuple[Term, ...]:
     """Return what the score of a post is the sum of (``mixtures``).

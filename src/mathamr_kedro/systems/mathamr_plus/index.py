@@ -16,7 +16,7 @@ from mathamr_kedro.systems.mathamr_plus.explanation import list_terms
 from mathamr_kedro.systems.mathamr_plus.mixtures import search_posts
 from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_formulas
-from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class MathAMRPlusIndex:
     def __init__(
         self,
         index: VectorIndex,
-        store: VectorStore,
+        store: PostReader,
         strategies: Mapping[str, Strategy],
         find_questions: Callable[[], Mapping[PostId, PostId]] = dict,
         topics: VectorStore | None = None,

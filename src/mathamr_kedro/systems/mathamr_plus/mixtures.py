@@ -22,7 +22,6 @@ question in the index is its own. The score is :math:`M + \lambda C` with
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -42,7 +41,7 @@ from mathamr_kedro.vectors import (
     PostEntry,
     PostVectors,
     VectorIndex,
-    VectorStore,
+    PostReader,
 )
 from mathamr_kedro.vectors.combination import Combination
 from mathamr_kedro.vectors.protocol import document_vector
@@ -82,7 +81,7 @@ def find_questions(tables: Iterable[pa.Table], indexed: Container[PostId]) -> Qu
 
 def search_posts(
     index: VectorIndex,
-    store: VectorStore,
+    store: PostReader,
     strategy: Strategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
@@ -92,7 +91,7 @@ def search_posts(
 
     Args:
         index: where to search.
-        store: the vectors that the index was made from.
+        store: vectors of the posts of the index.
         strategy: how to search.
         question_of: question of each answer, where both are in the index; as
             :class:`Questions` its answers are listed once for all calls.
@@ -105,9 +104,8 @@ def search_posts(
     known = question_of if isinstance(question_of, Questions) else None
     threads = Questions(question_of) if known is None else known
     candidates = _list_candidates(index, strategy, threads, queries)
-    posts = copy(store)  # all in one commit
     return [
-        _Mixture(query, posts, strategy, threads).rank(keys)
+        _Mixture(query, store, strategy, threads).rank(keys)
         for query, keys in zip(queries, candidates, strict=True)
     ]
 
@@ -169,7 +167,7 @@ class _Mixture(NamedTuple):
     """What answers are scored by, together with their questions."""
 
     query: PostEntry
-    store: VectorStore
+    store: PostReader
     strategy: Strategy
     questions: Questions
 
@@ -255,7 +253,7 @@ class _Parts(NamedTuple):
 
 
 def _compare(
-    query: PostEntry, keys: Sequence[PostId], store: VectorStore, dtype: torch.dtype
+    query: PostEntry, keys: Sequence[PostId], store: PostReader, dtype: torch.dtype
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Compare a query with posts, vector by vector.
 
@@ -263,7 +261,6 @@ def _compare(
         (N, T) the best product of each query vector with the vectors of each post, and
         (N,) the product of the document vectors.
     """
-    store.require(keys)
     tokens = torch.from_numpy(query.vectors).to(dtype).T
     kinds = np.asarray(query.kinds)
     whole = np.flatnonzero(kinds == DOCUMENT)[-1:]  # the token, if there is one
@@ -283,15 +280,10 @@ def _compare(
 
 
 def _locate(
-    keys: Sequence[PostId], store: VectorStore
+    keys: Sequence[PostId], store: PostReader
 ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield segments, rows of some posts in them, and the places of their keys."""
-    known = store.places
-    where = np.array([known[key] for key in keys])
-    order = np.lexsort((where[:, 1], where[:, 0]))  # as they lie in the files
-    for number in np.unique(where[:, 0]).tolist():
-        posts = store.segments()[number].posts
-        inside = order[where[order, 0] == number]
-        for a in range(0, len(inside), _POSTS_AT_ONCE):
-            places = inside[a : a + _POSTS_AT_ONCE]
-            yield posts, where[places, 1], places
+    """Yield posts, rows of some of them, and the places of their keys, in batches."""
+    for posts, rows, places in store.locate(keys):
+        for a in range(0, len(rows), _POSTS_AT_ONCE):
+            some = slice(a, a + _POSTS_AT_ONCE)
+            yield posts, rows[some], places[some]

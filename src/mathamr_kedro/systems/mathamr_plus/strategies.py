@@ -28,7 +28,6 @@ from mathamr_kedro.graph import SENTENCE, find_owner
 from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
 from mathamr_kedro.vectors.protocol import (
-    EXACT,
     HnswWalks,
     PostTypes,
     SearchMode,
@@ -57,10 +56,6 @@ class Strategy:
     hnsw_walks: HnswWalks = "one"
     """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
     of a query alone; or ``one`` for all of them together."""
-    hnsw_oversampling: float | None = 2.0
-    """Of ``hnsw`` in an index with codes (``engine.hnsw.quantisation``): how many times
-    as many candidates are found by codes, then scored again by their vectors; ``None``
-    leaves them as the codes rank them."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = TASK_1_TYPES
@@ -85,11 +80,6 @@ class Strategy:
                 raise ConfigurationError(
                     f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
                 )
-        if self.hnsw_oversampling is not None and self.hnsw_oversampling < 1:
-            raise ConfigurationError(
-                "Expected hnsw_oversampling of at least 1, or null (got "
-                f"{self.hnsw_oversampling!r})"
-            )
         if self.document_weight < 0:
             raise ConfigurationError(
                 "Expected a document_weight of at least 0 (got "
@@ -205,9 +195,7 @@ class Strategy:
     @property
     def mode(self) -> SearchMode:
         """How candidates are found."""
-        is_exact = self.search == "exact"
-        walk = self.hnsw_ef, self.hnsw_walks, self.hnsw_oversampling
-        return SearchMode(is_exact, *walk)
+        return SearchMode(self.search == "exact", self.hnsw_ef, self.hnsw_walks)
 
     @property
     def types(self) -> PostTypes:
@@ -244,7 +232,6 @@ def find_formulas(
     index: VectorIndex,
     queries: Sequence[Vectors],
     depth: int = 1000,
-    mode: SearchMode = EXACT,
 ) -> list[FormulaHits]:
     """Return the best formulas for each query, each visual id once (Task 2).
 
@@ -255,13 +242,12 @@ def find_formulas(
         index: where to search.
         queries: one vector each: the formula node of a topic.
         depth: how many visual ids.
-        mode: how to search.
     """
     results: dict[int, FormulaHits] = {}
     waiting = list(range(len(queries)))
     fetch = 2 * depth
     while waiting:
-        found = index.search_formulas([queries[i] for i in waiting], fetch, mode)
+        found = index.search_formulas([queries[i] for i in waiting], fetch)
         again = []
         for i, hits in zip(waiting, found, strict=True):
             results[i] = _name_owners(hits.first_instances().top(depth))
