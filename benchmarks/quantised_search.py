@@ -1,11 +1,11 @@
-"""Measure searches over smaller vectors side by side: codes, pooled vectors, graphs.
+"""Measure searches over smaller vectors side by side: codes and graphs.
 
 The vectors of a finished run, as they are or as models of a larger collection, by
 MaxSim, one query at a time, e.g.::
 
     python -m benchmarks.quantised_search --env pool --data-root data
     python -m benchmarks.quantised_search --env pool --data-root data --posts 1000000 \
-        --dtype float16 --skip float32 bfloat16 true pooled edge --threads 2
+        --dtype float16 --skip float32 true edge --threads 2
 
 A collection is made larger by posts that repeat its own with noise, so that every post
 has many near ones: harder than a real collection of that size, and too hard for the
@@ -38,19 +38,23 @@ from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.trec import Run
-from mathamr_kedro.vectors.edge import EdgeIndex
-from mathamr_kedro.vectors.exact import ExactIndex
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.vectors.protocol import (
+from mathamr_kedro.vectors import (
+    EngineConfig,
+    ExactIndex,
+    GraphRange,
     HnswConfig,
-    QuantisationConfig,
+    PostEntry,
+    PostVectors,
+    ScanConfig,
     SearchMode,
+    StoreWriter,
+    VectorStore,
+    open_index,
 )
-from mathamr_kedro.vectors.store import VectorStore
 
 TYPES = frozenset({"answer", "document"})
 HNSW = SearchMode(exact=False, hnsw_ef=128)
-PER_COMMIT = 4096
+PER_SHARD = 4096
 Search = Callable[[Sequence[PostEntry], int], list[Hits]]
 
 
@@ -75,8 +79,8 @@ def grow(
     is all that is measured.
     """
     places = np.arange(count) % len(posts)
-    for a in range(0, count, PER_COMMIT):
-        chosen = posts.take(places[a : a + PER_COMMIT])
+    for a in range(0, count, PER_SHARD):
+        chosen = posts.take(places[a : a + PER_SHARD])
         drawn = rng.standard_normal((len(chosen), posts.width), dtype=np.float32)
         drawn *= noise / np.sqrt(posts.width)
         drawn[: max(0, len(posts) - a)] = 0.0  # the posts themselves
@@ -102,17 +106,20 @@ def open_store(
     posts = store.read(list(store.keys()))
     posts = posts.take(np.flatnonzero(posts.is_post))
     rng = np.random.default_rng(0)
-    with VectorStore.open(folder, "grown", posts.width, options.dtype) as grown:
+    with StoreWriter(folder, "grown", posts.width, options.dtype) as grown:
+        first = 0
         for batch in grow(posts, options.posts, options.noise, rng):
-            grown.commit(batch.astype(options.dtype))
+            grown.write(batch, GraphRange("posts", first, first + len(batch)))
+            first += len(batch)
+        grown.complete()
     return VectorStore(folder)
 
 
-def scan(store: VectorStore, **settings: Any) -> Callable[[Path], Row]:
+def scan(store: VectorStore, config: ScanConfig) -> Callable[[Path], Row]:
     """Return how the engine ``exact`` is opened."""
 
     def make(_: Path) -> Row:
-        index = ExactIndex(store, **settings)
+        index = ExactIndex(store, scan=config)
 
         def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
             matrices = [q.vectors for q in queries]
@@ -127,7 +134,7 @@ def choose(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
     """Return how ``exact`` finds candidates by their documents, then by MaxSim."""
 
     def make(_: Path) -> Row:
-        index = ExactIndex(store, dtype="int8", rescore=candidates)
+        index = ExactIndex(store, scan=ScanConfig("int8", candidates))
 
         def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
             return index.search_reranked(queries, candidates, depth, types=TYPES)
@@ -137,12 +144,12 @@ def choose(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
     return make
 
 
-def walk(store: VectorStore, kind: str, candidates: int) -> Callable[[Path], Row]:
+def walk(store: VectorStore, int8: bool, candidates: int) -> Callable[[Path], Row]:
     """Return how ``edge`` is opened: a walk over documents, then MaxSim of the best."""
 
     def make(folder: Path) -> Row:
-        hnsw = HnswConfig(quantisation=QuantisationConfig(kind))  # type: ignore[arg-type]
-        index = EdgeIndex.open(folder, store, hnsw)
+        config = EngineConfig("edge", hnsw=HnswConfig(int8=int8))
+        index = open_index(config, store, folder)
         has_graph = any(folder.rglob("graph.bin")) or any(folder.rglob("links*.bin"))
         codes = sum(f.stat().st_size for f in folder.rglob("quantized.data"))
         note = "" if has_graph else "too few posts for a graph: scanned"
@@ -161,24 +168,15 @@ def list_rows(
     options: argparse.Namespace, store: VectorStore
 ) -> dict[str, Callable[[Path], Row]]:
     """Return what is compared; the first row is the yardstick."""
-    few, bound = options.rescore, options.pooling
-    codes = {"rescore": few, "pooling": bound}
+    few = options.rescore
     rows = {
-        "float32": scan(store),
-        "bfloat16": scan(store, dtype="bfloat16"),
-        "true ranking, int8": scan(store, dtype="int8"),
-        f"int8 + {few}": scan(store, dtype="int8", rescore=few),
-        f"principal + {few}": scan(store, dtype="principal", rescore=few),
-        f"binary + {few}": scan(store, dtype="binary", rescore=few),
-        f"pooled {bound} + {few}": scan(store, **codes),
-        f"pooled {bound}, int8 + {few}": scan(store, dtype="int8", **codes),
-        f"pooled {bound}, binary + {few}": scan(store, dtype="binary", **codes),
+        "float32": scan(store, ScanConfig()),
+        "true ranking, int8": scan(store, ScanConfig("int8")),
+        f"int8 + {few}": scan(store, ScanConfig("int8", few)),
         f"documents, {few} candidates": choose(store, few),
         f"documents, {10 * few} candidates": choose(store, 10 * few),
-        "edge hnsw": walk(store, "none", few),
-        "edge hnsw, scalar": walk(store, "scalar", few),
-        "edge hnsw, product": walk(store, "product", few),
-        "edge hnsw, binary": walk(store, "binary", few),
+        "edge hnsw": walk(store, False, few),
+        "edge hnsw, int8": walk(store, True, few),
     }
     skipped = tuple(options.skip)
     return {n: r for n, r in rows.items() if not skipped or not n.startswith(skipped)}
@@ -249,7 +247,6 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=50)
     parser.add_argument("--depth", type=int, default=100)
     parser.add_argument("--rescore", type=int, default=2000)
-    parser.add_argument("--pooling", type=float, default=0.9)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--skip", nargs="*", default=[], help="first words of rows")
     parser.add_argument("--folder", type=Path, help="of larger stores, to be kept")
@@ -264,10 +261,10 @@ def main() -> None:
         grown = options.folder or folder / "vectors"
         known = grown.exists()
         store = VectorStore(grown) if known else open_store(options, source, grown)
-        vectors = sum(entry.vectors for entry in store.state.segments)
+        vectors = sum(shard.vectors for shard in store.shards)
         print(
             f"{len(store):,} posts of {vectors / len(store):.1f} vectors of "
-            f"{store.width} ({store.state.dtype} on disk), {len(asked)} queries of "
+            f"{store.width} ({store.dtype} on disk), {len(asked)} queries of "
             f"{statistics.mean(len(q.vectors) for q in asked):.1f} vectors, top "
             f"{options.depth}, {options.threads} threads"
         )

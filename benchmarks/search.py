@@ -24,10 +24,20 @@ import numpy as np
 import torch
 
 from benchmarks import search_data
-from mathamr_kedro.vectors.exact import ExactIndex
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode
-from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors import (
+    EngineConfig,
+    ExactIndex,
+    GraphRange,
+    HnswConfig,
+    PostEntry,
+    PostVectors,
+    QdrantIndex,
+    ScanConfig,
+    SearchMode,
+    StoreWriter,
+    VectorStore,
+    open_index,
+)
 
 ENCODER = "random"
 PARTS = (
@@ -52,12 +62,13 @@ def measure(calls: Iterable[Callable[[], object]]) -> tuple[float, float]:
     return statistics.median(cpu), statistics.median(wall)
 
 
-def make_store(folder: Path, posts: PostVectors, per_commit: int = 4000) -> VectorStore:
+def make_store(folder: Path, posts: PostVectors, per_shard: int = 4000) -> VectorStore:
     """Write posts to a new store."""
-    with VectorStore.open(folder, ENCODER, posts.width) as store:
-        for a in range(0, len(posts), per_commit):
-            places = np.arange(a, min(a + per_commit, len(posts)))
-            store.commit(posts.take(places))
+    with StoreWriter(folder, ENCODER, posts.width) as writer:
+        for a in range(0, len(posts), per_shard):
+            last = min(a + per_shard, len(posts))
+            writer.write(posts.take(np.arange(a, last)), GraphRange("posts", a, last))
+        writer.complete()
     return VectorStore(folder)
 
 
@@ -117,8 +128,7 @@ def compare_engines(options: argparse.Namespace) -> bool:
     """Measure exact MaxSim of three engines on the same posts."""
     from qdrant_client import QdrantClient
 
-    from mathamr_kedro.vectors.edge import EdgeIndex
-    from mathamr_kedro.vectors.server import ServerIndex
+    from mathamr_kedro.vectors.server import ServerConnection
 
     print(
         f"\nexact MaxSim, {options.posts} posts x 16 vectors x 32, one query at a "
@@ -130,12 +140,13 @@ def compare_engines(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder) / "vectors", posts)
         exact = ExactIndex(store)
-        half = ExactIndex(store, dtype="bfloat16")
-        edge = EdgeIndex.open(Path(folder) / "edge", store)
-        engines = {"exact float32": exact, "exact bfloat16": half, "edge": edge}
+        small = ExactIndex(store, scan=ScanConfig("int8"))
+        edge = open_index(EngineConfig("edge"), store, Path(folder) / "edge")
+        engines = {"exact float32": exact, "exact int8": small, "edge": edge}
         if options.local:
             client = QdrantClient(":memory:")
-            engines["client, local mode"] = ServerIndex.build(client, store, "mine")
+            found = ServerConnection(client, "mine", Path(folder) / "lock")
+            engines["client, local mode"] = QdrantIndex.open(found, store)
         times = {name: time_engine(engine, queries) for name, engine in engines.items()}
         for name, (ten, thousand) in times.items():
             print(
@@ -178,8 +189,6 @@ def time_engine(engine, queries: list[np.ndarray]) -> list[tuple[float, float]]:
 
 def measure_building(options: argparse.Namespace) -> bool:
     """Measure how fast stores and indexes are built, and how large they are."""
-    from mathamr_kedro.vectors.edge import EdgeIndex
-
     count = options.posts
     posts = search_data.draw_posts(count)
     graphs = time_graphs()
@@ -189,11 +198,11 @@ def measure_building(options: argparse.Namespace) -> bool:
         stages = {
             "store of vectors": lambda: make_store(root / "vectors", posts),
             "exact, in memory": lambda: warm(ExactIndex(VectorStore(root / "vectors"))),
-            "edge, graph on doc": lambda: EdgeIndex.open(
-                root / "edge", VectorStore(root / "vectors")
+            "edge, graph on doc": lambda: open_index(
+                EngineConfig("edge"), VectorStore(root / "vectors"), root / "edge"
             ).close(),
-            "edge, opened again": lambda: EdgeIndex.open(
-                root / "edge", VectorStore(root / "vectors")
+            "edge, opened again": lambda: open_index(
+                EngineConfig("edge"), VectorStore(root / "vectors"), root / "edge"
             ).close(),
         }
         rates = {}
@@ -220,7 +229,7 @@ def measure_building(options: argparse.Namespace) -> bool:
 
 def time_graphs() -> list[float]:
     """Note the CPU seconds of each building of graphs from now on."""
-    from mathamr_kedro.vectors.edge_collection import EdgeCollection
+    from mathamr_kedro.vectors.edge import EdgeCollection
 
     seconds: list[float] = []
     optimize = EdgeCollection.optimize
@@ -245,31 +254,24 @@ def warm(index: ExactIndex) -> None:
 
 def measure_graphs(options: argparse.Namespace) -> bool:
     """Measure the overlap of HNSW searches with exact ones."""
-    from mathamr_kedro.vectors.edge import EdgeIndex
-
     count = options.graph_posts
     centres = search_data.draw_centres(32)
     print(f"\nHNSW (ef 128, m 16) against exact, {count} posts of crowded vectors")
     posts = search_data.draw_posts(count, centres=centres)
     queries = search_data.draw_queries(options.queries, centres=centres)
-    hnsw = HnswConfig(16, 16, 16, full_scan_threshold=10)
+    config = EngineConfig("edge", hnsw=HnswConfig(16, 16))
     build_graphs_at_once()
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder) / "vectors", posts)
         start = time.process_time()
-        index = EdgeIndex.open(Path(folder) / "edge", store, hnsw)
-        collections = index._collections
-        indexed = [c._shard.info().indexed_vectors_count for c in collections]
-        print(
-            f"  built in {time.process_time() - start:.1f} CPU s, vectors in graphs: "
-            f"{indexed[0]} of posts and documents, {indexed[1]} of formulas"
-        )
+        index = open_index(config, store, Path(folder) / "edge")
+        print(f"  built in {time.process_time() - start:.1f} CPU s")
         truth = ExactIndex(store)
-        good = min(indexed) > 0
+        good = True
         for depth in (10, 100, 1000):
             shares = [overlap(index, truth, q, depth) for q in queries]
             cells = []
-            for i, name in enumerate(("maxsim", "doc", "formula")):
+            for i, name in enumerate(("maxsim", "doc")):
                 column = [s[i] for s in shares]
                 share = statistics.mean(s for s, _ in column)
                 cpu = statistics.median(t for _, t in column)
@@ -295,7 +297,6 @@ def overlap(index, truth, query: PostEntry, depth: int) -> list[tuple[float, flo
     for search, argument in (
         ("search_maxsim", query.vectors),
         ("search_documents", document),
-        ("search_formulas", document),
     ):
         c = time.process_time()
         (found,) = getattr(index, search)([argument], depth, mode)

@@ -36,7 +36,7 @@ from mathamr_kedro.systems.mathamr_plus import (
     EncodingConfig,
     encode_collection,
 )
-from mathamr_kedro.vectors import VectorStore
+from mathamr_kedro.vectors import StoreWriter, VectorStore
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.post_vectors import POST_TYPES, Vectors
 
@@ -114,14 +114,14 @@ def encode_posts(
     vectors = folder / "vectors"
     shutil.rmtree(vectors, ignore_errors=True)
     started = time.perf_counter()
-    with VectorStore.open(vectors, encoder, width, "float16") as store:
+    with StoreWriter(vectors, encoder, width, "float16") as writer:
         encode_collection(
-            store, function, "posts", CollectionGraphs(shards, types), config
+            writer, function, "posts", CollectionGraphs(shards, types), config
         )
-        store.complete()
+        writer.complete()
     seconds = time.perf_counter() - started
     store = VectorStore(vectors)
-    rows = sum(entry.vectors for entry in store.state.segments)
+    rows = sum(shard.vectors for shard in store.shards)
     size = sum(file.stat().st_size for file in vectors.iterdir())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(

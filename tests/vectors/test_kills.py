@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "search_kills.py"
 
 def test_killed_processes_lose_double_or_halve_no_post():
     run = subprocess.run(
-        [sys.executable, str(SCRIPT), "--kills", "6", "--longest", "0.6"],
+        [sys.executable, str(SCRIPT), "--kills", "6", "--longest", "4"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr

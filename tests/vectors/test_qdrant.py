@@ -176,7 +176,7 @@ def test_changed_index_equals_a_dictionary(connect, store, posts):
     rng = np.random.default_rng(0)
     truth = {p.key: p for p in posts}
     index = find_updatable(connect(), store)
-    for step in range(7):
+    for step in range(4):
         keys = {str(k) for k in rng.integers(40, 70, 4)}
         added = index.add([make_text(key) for key in sorted(keys)])
         assert set(added.replaced) == keys.intersection(truth)
@@ -208,6 +208,7 @@ def test_added_posts_keep_their_texts(connect, store):
     assert [f.reason for f in found.failures] == ["unknown_file_type", "not_encoded"]
     index.delete(["9", "900"])
     with QdrantIndex.open(connect(), store) as opened:
+        assert list(opened.read(["7", "1", "7"]).keys) == ["7", "1", "7"]
         assert opened.added == {"7": make_text("7")}
         assert opened.changes.deleted == {"9"}
     status = index.status()
@@ -337,7 +338,7 @@ def test_two_writers_are_refused(connect, store):
             assert "900" in reader
 
 
-@pytest.mark.parametrize("after", range(1, 9))
+@pytest.mark.parametrize("after", [1, 4, 8])
 def test_a_killed_build_is_built_again(
     connect, collection, tmp_path, store, posts, monkeypatch, after
 ):
@@ -355,7 +356,7 @@ def test_a_killed_build_is_built_again(
         check_engine(index, SlowIndex(others), depth=3)
 
 
-@pytest.mark.parametrize("after", range(1, 5))
+@pytest.mark.parametrize("after", [1, 2, 3])
 @pytest.mark.parametrize("change", ["add", "delete"])
 def test_a_killed_change_leaves_a_whole_index(
     connect, collection, store, posts, monkeypatch, change, after

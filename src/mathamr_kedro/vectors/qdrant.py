@@ -212,7 +212,7 @@ class QdrantIndex(VectorIndex):
             try:  # another process may have built it
                 return cls._open(connection, store, changes)
             except InputError:
-                logger.info("The index is built: %s", reason)
+                logger.debug("The index is built: %s", reason)
             kept = changes if changes is not None else _rescue(connection)
             _build(connection, store, kept.without_vectors())
         return cls(connection, store)
@@ -340,8 +340,10 @@ class QdrantIndex(VectorIndex):
         for posts, rows, places in self._store.locate([keys[i] for i in own.tolist()]):
             yield posts, rows, own[places]
         if len(others):
-            found = self._read_added([keys[i] for i in others.tolist()])
-            yield found, np.arange(len(others)), others
+            asked = [keys[i] for i in others.tolist()]
+            rows_of = {key: row for row, key in enumerate(dict.fromkeys(asked))}
+            rows = np.array([rows_of[key] for key in asked], dtype=np.int64)
+            yield self._read_added(list(rows_of)), rows, others
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return the vectors of posts in the given order."""
