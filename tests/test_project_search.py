@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.project_search import open_living_index, open_search
+from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.stages import STAGES
 
 
@@ -42,7 +42,7 @@ def test_an_index_of_another_encoder_is_refused(demo, monkeypatch):
     monkeypatch.chdir(demo)
     monkeypatch.setattr(project_search, "checksum_encoder", lambda *_: "new")
     with pytest.raises(ConfigurationError, match=r"'new' \(got one of ") as caught:
-        open_living_index("demo")
+        open_updatable_index("demo")
     assert "kedro run --pipelines indexing --env demo" in str(caught.value)
 
 

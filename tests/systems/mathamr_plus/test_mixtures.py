@@ -14,7 +14,7 @@ from mathamr_kedro.systems.mathamr_plus import (
     mixtures,
     search_posts,
 )
-from mathamr_kedro.vectors.edge import EdgeIndex
+from mathamr_kedro.vectors import EngineConfig, open_index
 from mathamr_kedro.vectors.exact import ExactIndex
 from tests.vectors.conftest import (
     draw_posts,
@@ -151,8 +151,9 @@ def test_engines_mix_alike(tmp_path, store, retrieval):
     asked = Questions({a: questions[i % 9] for i, a in enumerate(answers)})
     strategy = Strategy(retrieval, candidates=8, with_question=0.5, sentence_weight=0.3)
     exact = search_posts(ExactIndex(store), store, strategy, asked, QUERIES, 8)
-    with EdgeIndex.open(tmp_path / "edge", store) as edge:
-        found = search_posts(edge, store, strategy, asked, QUERIES, 8)
+    edge = open_index(EngineConfig("edge"), store, tmp_path / "edge")
+    found = search_posts(edge, edge, strategy, asked, QUERIES, 8)
+    edge.close()
     assert [hits.ids for hits in found] == [hits.ids for hits in exact]
 
 

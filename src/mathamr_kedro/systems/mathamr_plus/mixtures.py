@@ -39,9 +39,9 @@ from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_posts
 from mathamr_kedro.vectors import (
     PostEntry,
+    PostReader,
     PostVectors,
     VectorIndex,
-    PostReader,
 )
 from mathamr_kedro.vectors.combination import Combination
 from mathamr_kedro.vectors.protocol import document_vector
