@@ -9,56 +9,56 @@ import pytest
 
 from mathamr_kedro.systems import LEARNING
 from tests.conftest import PROJECT
-from tests.house import ROOT, find_home, find_reached, read_modules
-
-MODULES = read_modules()
+from tests.house import ROOT, Module, find_home, find_reached, read_modules
 
 
-def test_private_names_stay_in_their_module():
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    return read_modules()
+
+
+def test_private_names_stay_in_their_module(modules):
     taken = [
         f"{module.name} takes {name} from {source}"
-        for module in MODULES.values()
+        for module in modules.values()
         for source, name in module.imports
         if name is not None and name.startswith("_") and not name.startswith("__")
     ]
     assert taken == []
 
 
-@pytest.mark.parametrize(
-    "package", sorted(m.name for m in MODULES.values() if m.is_package)
-)
-def test_every_package_has_a_face(package):
-    """A docstring, and ``__all__`` in order with names that are there."""
-    tree = MODULES[package].tree
-    assert ast.get_docstring(tree)
-    listed = [
-        ast.literal_eval(item.value)
-        for item in tree.body
-        if isinstance(item, ast.Assign) and ast.unparse(item.targets[0]) == "__all__"
-    ]
-    needs_none = package in {
-        f"{ROOT}{p}" for p in ("", ".base", ".evaluation", ".pipelines")
-    }
-    assert listed or needs_none, f"{package} has no __all__"
+def test_every_package_has_a_face(modules):
+    """A docstring, and ``__all__``."""
+    needs_none = {f"{ROOT}{p}" for p in ("", ".base", ".evaluation", ".pipelines")}
+    for name, module in modules.items():
+        if not module.is_package:
+            continue
+        assert ast.get_docstring(module.tree), name
+        assigned = {
+            ast.unparse(item.targets[0])
+            for item in module.tree.body
+            if isinstance(item, ast.Assign)
+        }
+        assert "__all__" in assigned or name in needs_none, name
 
 
-def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog():
+def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules):
     starts = {
         f"{ROOT}.{name}"
         for name in ("settings", "pipeline_registry", "hooks", "project_search")
-        if f"{ROOT}.{name}" in MODULES
+        if f"{ROOT}.{name}" in modules
     }
-    starts |= {n for n in MODULES if n.endswith((".__main__", ".pipeline"))}
-    starts |= {n for n in MODULES if n.startswith(f"{ROOT}.cli")}
+    starts |= {n for n in modules if n.endswith((".__main__", ".pipeline"))}
+    starts |= {n for n in modules if n.startswith(f"{ROOT}.cli")}
     starts |= {f"{ROOT}.systems.{home.split(':')[0]}" for home in LEARNING.values()}
     for file in (PROJECT / "conf").rglob("*.yml"):
         for name in re.findall(rf"{ROOT}(?:\.\w+)+", file.read_text(encoding="utf-8")):
             module, _, item = name.rpartition(".")
-            if module in MODULES:
-                starts.add(find_home(MODULES, module, item))
-    reached = find_reached(MODULES, starts)
+            if module in modules:
+                starts.add(find_home(modules, module, item))
+    reached = find_reached(modules, starts)
     # Faces, and modules of constants alone, are reached with what they show.
-    lost = {n for n, m in MODULES.items() if n not in reached and not m.is_face}
+    lost = {n for n, m in modules.items() if n not in reached and not m.is_face}
     assert lost == {f"{ROOT}.{name}" for name in REACHED_OTHERWISE}
 
 
