@@ -113,7 +113,7 @@ def break_down(
 
 def find_tiling(items: RaggedVectors, queries: RaggedVectors, device: str) -> None:
     """Time the kernel alone with several tilings."""
-    from mathamr_kedro.vectors.scan_triton import TritonScanner, _Tiling
+    from mathamr_kedro.vectors.scan_triton import Tiling, TritonScanner
 
     batch = queries.to(device, torch.float32)
     best: tuple[float, object] = (np.inf, None)
@@ -122,7 +122,7 @@ def find_tiling(items: RaggedVectors, queries: RaggedVectors, device: str) -> No
     ):
         if groups * posts > 2048:
             continue
-        tiling = _Tiling(groups, posts, warps, stages)
+        tiling = Tiling(groups, posts, warps, stages)
         try:
             packed = TritonScanner(items, tiling)
             took = time_calls(lambda p=packed: p.scan(batch), device, 3)

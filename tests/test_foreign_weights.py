@@ -9,7 +9,7 @@ import torch
 
 from mathamr_kedro.base.checksums import replace_checked_file
 from mathamr_kedro.learning.checkpoints import read_checkpoint
-from mathamr_kedro.model.weights import _read_state
+from mathamr_kedro.model.weights import read_state
 
 
 class Touch:
@@ -26,7 +26,7 @@ class Touch:
     "read",
     [
         read_checkpoint,
-        _read_state,
+        read_state,
     ],
     ids=["checkpoint", "mathamr_plus"],
 )

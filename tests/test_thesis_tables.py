@@ -114,6 +114,7 @@ def done(roots, download, project) -> Iterator[Callable[[str], Path]]:
     """Run a command when it is first asked for; return where it has written."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MATHAMR_ARQMATH", str(download))
+        # Its principal axes take the cube of the width.
         patch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
         yield cache(lambda command: run(command, roots, project))
 

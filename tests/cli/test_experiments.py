@@ -191,6 +191,7 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
     vars(grid)["context"] = SimpleNamespace(
         params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
     )
+    # Of a collection that is not there.
     monkeypatch.setattr(GridRun, "_checksum", lambda grid: "data")
     with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
         grid.ensure_collection()
@@ -206,7 +207,9 @@ def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
             raise MissingInputError("nothing is there")
         return "data"
 
+    # The stages themselves would take minutes.
     monkeypatch.setattr(GridRun, "_checksum", fingerprint)
+    # The same.
     monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
     assert GridRun(PROJECT, "formula_modes").ensure_collection() == "data"

@@ -4,7 +4,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula
-from mathamr_kedro.corpus.formula_tables import FormulaTables, _Join
+from mathamr_kedro.corpus.formula_tables import FormulaJoin, FormulaTables
 
 V3 = (
     "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula"
@@ -27,7 +27,7 @@ def row(formula_id, formula, visual_id="5", issue=""):
 
 
 def read(files):
-    found = list(_Join(files).join())
+    found = list(FormulaJoin(files).join())
     return (
         [x for x in found if isinstance(x, Formula)],
         [x for x in found if isinstance(x, Failure)],

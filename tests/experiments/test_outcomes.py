@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from mathamr_kedro.experiments.outcomes import (
     summarise_evaluation,
     summarise_experiment,
 )
-from mathamr_kedro.experiments.reports import _plain_layouts
 from mathamr_kedro.experiments.results import GridResults, choose_topic_set
 from tests.experiments.cells import (
     CPU,
@@ -377,9 +375,3 @@ def test_comparison_of_systems_names_the_parser(store):
 def set_parser(store: CellStore, cell: Cell, parser: dict[str, str]) -> None:
     file = store.find(cell.key, "data").folder / "record.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | {"amr_parser": parser}))
-
-
-def test_the_best_seed_is_that_of_the_first_measure():
-    measures = ("P'@10", "nDCG'")
-    layouts = _plain_layouts(replace(MODES, measures=measures))
-    assert layouts["best_seed"].select_by == "P'@10"

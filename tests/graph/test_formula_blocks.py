@@ -12,17 +12,18 @@ from mathamr_kedro.graph import (
     read_math_graph,
     split_entry,
 )
-from mathamr_kedro.graph.formula_blocks import _AMR
 
 FORMULAS = [
     FormulaInstance("51", "70", "1", "x^2", "5"),
     FormulaInstance("52", "71", "1", r"\frac{a}{b}"),
 ]
 
+AMR = "(m / multi-sentence :snt1 (f / FORMULA_0))"
+
 
 def test_a_formula_alone_is_read_as_a_query_for_it_is():
     (parsed,) = ParseTexts()(["FORMULA_0"])
-    assert read_math_graph(parsed.graph) == read_math_graph(_AMR)
+    assert read_math_graph(parsed.graph) == read_math_graph(AMR)
 
 
 def test_every_formula_has_a_graph_that_names_post_comment_and_formula():

@@ -11,8 +11,8 @@ import torch
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.learning.augmentation import (
     AugmentationConfig,
-    _draw_uniform,
     augment,
+    draw_uniform,
     step_key,
 )
 
@@ -36,10 +36,10 @@ def batch(shards):
 
 
 def test_numbers_are_uniform_and_unlike_for_each_key():
-    drawn = _draw_uniform(key(3), 1, 200_000).numpy()
+    drawn = draw_uniform(key(3), 1, 200_000).numpy()
     counts = np.histogram(drawn, bins=50, range=(0, 1))[0]
     assert ((counts - 4000) ** 2 / 4000).sum() < 95  # chi-square, 49 degrees, 1e-4
-    for other in (_draw_uniform(key(4), 1, 200_000), _draw_uniform(key(3), 2, 200_000)):
+    for other in (draw_uniform(key(4), 1, 200_000), draw_uniform(key(3), 2, 200_000)):
         assert abs(np.corrcoef(drawn, other.numpy())[0, 1]) < 0.01
     assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.01
 
@@ -55,18 +55,18 @@ def test_keys_are_unlike_for_steps_seeds_and_ranks():
 
 
 def test_a_key_draws_the_same_again():
-    one, two = (_draw_uniform(key(7), 1, 10) for _ in range(2))
+    one, two = (draw_uniform(key(7), 1, 10) for _ in range(2))
     assert torch.equal(one, two)
 
 
 def test_a_training_of_another_day_draws_the_same():
-    drawn = (_draw_uniform(key(7), 1, 4) * 2**24).int().tolist()
+    drawn = (draw_uniform(key(7), 1, 4) * 2**24).int().tolist()
     assert drawn == [7242002, 4313251, 10216206, 8646554]
 
 
 def test_longer_draws_begin_with_the_same_numbers():
     # Spare entries at the end of a batch change nothing before them.
-    assert torch.equal(_draw_uniform(key(), 1, 10), _draw_uniform(key(), 1, 25)[:10])
+    assert torch.equal(draw_uniform(key(), 1, 10), draw_uniform(key(), 1, 25)[:10])
 
 
 def test_masking_replaces_content_types_alone(batch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.learning.encoding import _share_rooms, encode_shards
+from mathamr_kedro.learning.encoding import encode_shards, share_rooms
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 
@@ -43,7 +43,7 @@ def test_nothing_to_encode(shards, model):
 
 def test_batches_share_a_room_unless_one_is_far_larger():
     sizes = np.array([[100] * 5, [104] * 5, [98] * 5, [300] * 5, [40] * 5])
-    rooms = _share_rooms(sizes, [8, 8, 8, 8, 3])
+    rooms = share_rooms(sizes, [8, 8, 8, 8, 3])
     assert [room.node for room in rooms] == [104, 104, 104, 300, 40]
 
 

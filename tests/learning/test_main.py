@@ -93,6 +93,7 @@ def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
 def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
     write_prepared(shards, tmp_path / "prepared")
     seen = []
+    # Its principal axes take the cube of the width.
     monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
     monkeypatch.setattr(
         "mathamr_kedro.learning.inputs.PatternTeacher",

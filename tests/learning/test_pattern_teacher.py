@@ -23,7 +23,7 @@ from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.pattern_teacher import PatternTeacher, _list_patterns
+from mathamr_kedro.learning.pattern_teacher import PatternTeacher, list_patterns
 from mathamr_kedro.learning.trainer import train
 from tests.learning.conftest import make_posts
 
@@ -33,6 +33,7 @@ CPU = torch.device("cpu")
 @pytest.fixture(autouse=True)
 def width(monkeypatch):
     """Few dimensions of hashed sets: finding the principal ones takes their cube."""
+    # Seconds, not minutes.
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._WIDTH", 256)
 
 
@@ -115,7 +116,7 @@ def bags(shards):
 
 def test_patterns_are_those_of_a_walk_up_each_tree(shards, symbols):
     batch = shards.assemble(np.arange(len(shards)))
-    owners, terms = _list_patterns(batch, 3, symbols)
+    owners, terms = list_patterns(batch, 3, symbols)
     nodes = batch.virtual_node.long()[owners]
     mine = Counter(zip(nodes.tolist(), terms.tolist(), strict=True))
     expected, first = Counter(), batch.node_ptr.tolist()
@@ -155,13 +156,13 @@ def test_the_patterns_of_a_formula(tmp_path):
         writer.add("x", graph)
     batch = GraphShards(tmp_path / "one").assemble(np.arange(1))
     symbols = FormulaSymbols.of_names(types, roles)
-    counts = [len(_list_patterns(batch, n, symbols)[1].unique()) for n in range(4)]
+    counts = [len(list_patterns(batch, n, symbols)[1].unique()) for n in range(4)]
     assert counts == [4, 4 + 6, 4 + 6 + 2, 4 + 6 + 2]
-    owners, _ = _list_patterns(batch, 3, symbols)
+    owners, _ = list_patterns(batch, 3, symbols)
     assert set(owners.tolist()) == {0}
     # Without names every tree counts, and variables differ.
     plain = FormulaSymbols.of_schema(schema)
-    assert len(_list_patterns(batch, 1, plain)[1].unique()) == 5 + 3 + 1
+    assert len(list_patterns(batch, 1, plain)[1].unique()) == 5 + 3 + 1
 
 
 def test_graphs_without_layout_trees_lend_their_operators():
@@ -174,8 +175,9 @@ def test_graphs_without_layout_trees_lend_their_operators():
 
 
 def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._WIDTH", 2048)
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._DIMENSION", 2048)
+    # As many dimensions as there are patterns: nothing is lost.
+    for name in ("_WIDTH", "_DIMENSION"):
+        monkeypatch.setattr(f"mathamr_kedro.learning.pattern_teacher.{name}", 2048)
     teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU, symbols)
     found = Counter(pattern for each in sets.values() for pattern in each)
     idf = {p: max(0.0, math.log((len(sets) + 1) / (n + 0.5))) for p, n in found.items()}
@@ -215,8 +217,8 @@ def test_few_dimensions_are_the_principal_ones(shards, symbols, monkeypatch):
 def test_principal_dimensions_of_a_part_keep_similarities(shards, symbols, monkeypatch):
     config = DistillationConfig(1.0)
     whole = PatternTeacher(shards, config, CPU, symbols).vectors.float()
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._SAMPLE", 1)
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._GRAPHS", 4)
+    for name, value in (("_SAMPLE", 1), ("_GRAPHS", 4)):  # of a few graphs, a part
+        monkeypatch.setattr(f"mathamr_kedro.learning.pattern_teacher.{name}", value)
     part = PatternTeacher(shards, config, CPU, symbols).vectors.float()
     # All dimensions remain here, whatever their order.
     assert torch.allclose(part @ part.T, whole @ whole.T, atol=1e-2)
@@ -232,6 +234,7 @@ def test_a_graph_in_several_parts_has_the_same_teacher(shards, monkeypatch):
     config = DistillationConfig(1.0)
     whole = PatternTeacher(shards, config, CPU).vectors.float()
     assert torch.equal(PatternTeacher(shards, config, CPU).vectors.float(), whole)
+    # Parts of a few graphs, as the collection has few.
     monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._GRAPHS", 7)
     parts = PatternTeacher(shards, config, CPU).vectors.float()
     # Eigenvectors may turn by rounding; similarities may not.

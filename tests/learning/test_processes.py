@@ -157,6 +157,7 @@ def test_two_processes_train_as_one(
     shards, pairs, rich, rich_end, tmp_path, monkeypatch
 ):
     """With every loss; and both have the same weights and moments."""
+    # Its principal axes take the cube of the width.
     monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
     check_as_one(shards, rich, train(shards, pairs, rich, tmp_path), rich_end)
     assert same(*read_ranks(rich_end))

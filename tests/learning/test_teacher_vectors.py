@@ -16,7 +16,7 @@ def count_letters(texts):
 
 def test_rows_are_those_of_one_text_after_another(tmp_path, monkeypatch):
     texts = [(7, "a bad apple"), (0, "b"), (3, "aa"), (4, "banana"), (2, "c")]
-    monkeypatch.setattr(module, "_AT_ONCE", 2)
+    monkeypatch.setattr(module, "_AT_ONCE", 2)  # of five texts
     write_document_vectors(tmp_path / "v.npy", 9, iter(texts), count_letters)
     expected = np.zeros((9, 3), dtype=np.float16)
     for row, text in texts:
@@ -34,7 +34,7 @@ def test_no_text_at_all_is_refused(tmp_path):
 
 def test_a_stopped_encoding_goes_on(tmp_path, monkeypatch):
     texts = [(1, "a"), (0, "bb"), (2, "abc")]
-    monkeypatch.setattr(module, "_AT_ONCE", 1)
+    monkeypatch.setattr(module, "_AT_ONCE", 1)  # of three texts
     asked = []
 
     def encode(batch):

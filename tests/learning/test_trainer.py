@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 from dataclasses import asdict, replace
 from itertools import count
 from types import SimpleNamespace
@@ -23,7 +22,7 @@ from mathamr_kedro.learning.checkpoints import CHECKPOINT, TrainingState
 from mathamr_kedro.learning.history import EpochRecord
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig
-from mathamr_kedro.learning.trainer import _measure_memory, train
+from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.weights import load_model
 
@@ -317,11 +316,3 @@ def test_killed_training_on_the_gpu_ends_with_the_same_bits(
     assert whole.history[0].train_loss == pytest.approx(
         slow.history[0].train_loss, rel=1e-2
     )
-
-
-def test_memory_is_told_in_mebibytes(monkeypatch):
-    found = _measure_memory(torch.device("cpu"))
-    kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert found == pytest.approx(kibibytes / 1024, rel=0.01)
-    monkeypatch.setattr(torch.cuda, "max_memory_reserved", lambda device: 3 * 1024**2)
-    assert _measure_memory(torch.device("cuda")) == 3

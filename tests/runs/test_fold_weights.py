@@ -12,7 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import add_fusions
-from mathamr_kedro.runs.fold_weights import _list_weights, fuse_by_folds
+from mathamr_kedro.runs.fold_weights import fuse_by_folds, list_weights
 from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 from mathamr_kedro.trec import Qrels, Run
@@ -114,7 +114,7 @@ def test_without_judgments_weights_are_equal():
 
 @pytest.mark.parametrize(("count", "steps"), [(1, 3), (2, 4), (3, 4), (4, 2)])
 def test_the_grid_is_whole(count, steps):
-    grid = _list_weights(count, steps)
+    grid = list_weights(count, steps)
     assert len({*grid}) == len(grid)
     expected = [s for s in product(range(steps + 1), repeat=count) if sum(s) == steps]
     assert {tuple(round(w * steps) for w in ws) for ws in grid} == {*expected}

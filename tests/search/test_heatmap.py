@@ -11,8 +11,7 @@ import pytest
 from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import explain
 from mathamr_kedro.search.heatmap import (
-    _colour,
-    _draw_heatmap,
+    draw_heatmap,
     draw_panels,
     save_heatmap,
     write_html,
@@ -24,7 +23,7 @@ from .test_explanation import CAPTIONS, POST, QUERY
 
 def test_heatmap_frames_one_cell_of_each_row(tmp_path):
     explanation = explain(QUERY, POST, CAPTIONS)
-    axes = _draw_heatmap(explanation).axes[0]
+    axes = draw_heatmap(explanation).axes[0]
     frames = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in axes.patches}
     assert frames == {(0, 0), (1, 1), (2, 2)}
     assert [t.get_text() for t in axes.get_yticklabels()][1:] == ["S1 Why?", "D"]
@@ -36,7 +35,7 @@ def test_heatmap_frames_one_cell_of_each_row(tmp_path):
 def test_large_heatmap_leaves_out_the_numbers():
     rng = np.random.default_rng(0)
     query, post = (draw_post(rng, 1, formulas=30, sentences=10) for _ in range(2))
-    axes = _draw_heatmap(explain(query, post)).axes[0]
+    axes = draw_heatmap(explain(query, post)).axes[0]
     assert len(axes.texts) == 0
 
 
@@ -104,12 +103,6 @@ def test_page_draws_formulas():
     assert r'<math alttext="\sqrt{2}"><msqrt>' in page
     assert "Why is <math" in page
     assert "$" not in page
-
-
-def test_cells_go_from_white_to_dark_blue():
-    assert _colour(-1.0) == _colour(0.0) == "background:rgb(255,255,255);color:#000"
-    assert _colour(0.6).endswith("color:#000")
-    assert _colour(1.0) == "background:rgb(30,90,255);color:#fff"
 
 
 def test_page_has_a_row_for_each_node_of_the_post_the_nearest_first():

@@ -36,7 +36,7 @@ def score_slowly(query, row):
 
 @pytest.mark.parametrize("at_once", [1, 4, 1 << 15])
 def test_scores_are_those_of_the_equation(tmp_path, rows, monkeypatch, at_once):
-    monkeypatch.setattr(vector_rows, "_AT_ONCE", at_once)
+    monkeypatch.setattr(vector_rows, "_AT_ONCE", at_once)  # rows of a part
     stored = write(tmp_path, rows)
     query = rows[5].astype(np.float32)
     chosen = np.array([6, 1, 0, 3, 3])

@@ -227,7 +227,7 @@ def test_half_precision_is_kept(connect, tmp_path, posts):
 
 
 def test_many_posts_are_added_in_batches(connect, store, monkeypatch):
-    monkeypatch.setattr(updates, "_POSTS_AT_ONCE", 2)
+    monkeypatch.setattr(updates, "_POSTS_AT_ONCE", 2)  # of five
     found = find_updatable(connect(), store).add(
         make_text(str(k)) for k in (900, 901, 902, 900, 1)
     )

@@ -9,8 +9,8 @@ import torch
 from mathamr_kedro.base.hits import rank_ids
 from mathamr_kedro.vectors.rescoring import (
     Choice,
-    _select_top,
     name_items,
+    select_top,
     settle_list,
 )
 from tests.vectors.conftest import slow_ranking
@@ -119,7 +119,7 @@ def test_selection_by_blocks_equals_a_sort(total, count):
     padded = torch.from_numpy(np.pad(rows, ((0, 0), (0, 5)), constant_values=9e9))
     scores = padded[:, :total]  # a view, as a scan with filled blocks returns
     count = min(count, total)
-    top, places = _select_top(scores, count)
+    top, places = select_top(scores, count)
     np.testing.assert_array_equal(top, -np.sort(-rows, 1)[:, :count])
     np.testing.assert_array_equal(top, scores.gather(1, places))
     assert all(len(set(row)) == count for row in places.tolist())

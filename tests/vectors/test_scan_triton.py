@@ -35,9 +35,9 @@ def unit(rng, *shape, dtype="f4"):
 
 
 def pack(documents, **tiling):
-    from mathamr_kedro.vectors.scan_triton import TritonScanner, _Tiling
+    from mathamr_kedro.vectors.scan_triton import Tiling, TritonScanner
 
-    return TritonScanner(gather(documents), _Tiling(**tiling))
+    return TritonScanner(gather(documents), Tiling(**tiling))
 
 
 def gather(documents):
@@ -104,12 +104,12 @@ def test_search_on_the_device_equals_loops():
 
 @pytest.mark.gpu
 def test_more_blocks_than_a_second_grid_axis_holds():
-    from mathamr_kedro.vectors.scan_triton import TritonScanner, _Tiling
+    from mathamr_kedro.vectors.scan_triton import Tiling, TritonScanner
 
     count = 16 * 65_600
     drawn = torch.randn(count, 16, device="cuda", dtype=torch.float16)
     rows = torch.nn.functional.normalize(drawn, dim=1)
-    packed = TritonScanner(RaggedVectors.one_each(rows), _Tiling(2, 16, 4))
+    packed = TritonScanner(RaggedVectors.one_each(rows), Tiling(2, 16, 4))
     queries = RaggedVectors.one_each(rows[:3].float())
     truth = rows[:3].double() @ rows[packed.order].double().T
     error = (packed.scan(queries).double() - truth).abs().max()

@@ -163,6 +163,7 @@ def test_a_real_server_takes_codes(store, posts, int8, tmp_path):
 def test_building_waits_until_the_graphs_are_there(open_server, store, monkeypatch):
     states = iter(["yellow", "yellow", "green", "yellow", "green"])
     waits: list[float] = []
+    # A server of a few posts has its graphs at once.
     monkeypatch.setattr(server.ServerConnection, "_status", lambda *_: next(states))
     open_server(store, retry=Retry(sleep=waits.append))
     assert len(waits) == 3

@@ -74,7 +74,7 @@ class FormulaTables:
 
     def read(self, name: str) -> Iterator[Formula | Failure]:
         """Yield the formulas of one table, its families joined row by row."""
-        yield from _Join(self._tables[name]).join()
+        yield from FormulaJoin(self._tables[name]).join()
 
 
 class _Line(NamedTuple):
@@ -102,7 +102,7 @@ def _read_lines(path: Path) -> Iterator[_Line | Failure]:
         yield row if isinstance(row, Failure) else _Line(row[0], *row[1])
 
 
-class _Join:
+class FormulaJoin:
     """Joins rows of the families; a row may wait for its twin for a while."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
@@ -113,6 +113,7 @@ class _Join:
         self._failed: set[str] = set()
 
     def join(self) -> Iterator[Formula | Failure]:
+        """Yield each formula with its representations, in the order of the first file."""
         for line in self._readers[self._first]:
             if isinstance(line, Failure):
                 self._failed.add(line.record_id)

@@ -43,7 +43,7 @@ def mix_bits(x: Tensor) -> Tensor:
     return x ^ (x >> 16)
 
 
-def _draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
+def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
     """(count,) numbers in [0, 1), a pure function of key, stream and position.
 
     Args:
@@ -76,7 +76,7 @@ def augment(
         the batch with masked node types, and (2 E,) which directed edges stay.
     """
     if config.node_mask > 0:
-        drawn = _draw_uniform(key, _NODES, batch.num_nodes)
+        drawn = draw_uniform(key, _NODES, batch.num_nodes)
         masked = (drawn < config.node_mask) & ~batch.is_virtual()
         types = torch.where(masked, batch.schema.mask_type, batch.node_type)
         batch = replace(batch, node_type=types)
@@ -85,5 +85,5 @@ def augment(
     fixed = batch.joins_virtual()
     # Two streams, so that spare edges between the halves change no draw.
     count = batch.source.numel()
-    halves = [_draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
+    halves = [draw_uniform(key, stream, count) for stream in (_FORWARD, _INVERSE)]
     return batch, torch.cat([(h >= config.edge_dropout) | fixed for h in halves])

@@ -62,13 +62,13 @@ class ShardSource:
         # One copy for all: a copy from ordinary memory would wait for the device.
         chosen = torch.from_numpy(np.concatenate(parts)).to(self.device)
         sizes = [self.shards.measure(part[None])[0] for part in parts]
-        rooms = _share_rooms(np.stack(sizes), [len(part) for part in parts])
+        rooms = share_rooms(np.stack(sizes), [len(part) for part in parts])
         split = chosen.split([len(part) for part in parts])
         for positions, room in zip(split, rooms, strict=True):
             yield self.on_device.assemble(positions, room)
 
 
-def _share_rooms(sizes: NDArray[np.int64], graphs: list[int]) -> list[BatchSize]:
+def share_rooms(sizes: NDArray[np.int64], graphs: list[int]) -> list[BatchSize]:
     """Room for each batch: one for all whose number of graphs is the usual one.
 
     Equal sizes let torch reuse memory instead of asking the driver for new blocks.

@@ -118,7 +118,7 @@ class PatternTeacher:
 
     def _list(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Formulas, rising, and their different terms."""
-        owners, terms = _list_patterns(batch, _PATH_LENGTH, self._symbols)
+        owners, terms = list_patterns(batch, _PATH_LENGTH, self._symbols)
         both = torch.unique(owners << _TERM_BITS | terms)
         return both >> _TERM_BITS, both & ((1 << _TERM_BITS) - 1)
 
@@ -158,7 +158,7 @@ class PatternTeacher:
         )
 
 
-def _list_patterns(
+def list_patterns(
     batch: GraphBatch, max_length: int, symbols: FormulaSymbols
 ) -> tuple[Tensor, Tensor]:
     """List the patterns inside formulas: (M,) virtual nodes, and (M,) terms.

@@ -87,7 +87,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     config, schema = read_shape(folder)
     check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
-    model.load_state_dict(_read_state(_find_weights(folder)))  # halves: to float32
+    model.load_state_dict(read_state(_find_weights(folder)))  # halves: to float32
     return model.set_compute(compute).eval()
 
 
@@ -153,7 +153,8 @@ def _find_weights(folder: Path) -> Path:
     return safe if is_safe else folder / WEIGHTS
 
 
-def _read_state(file: Path) -> dict[str, torch.Tensor]:
+def read_state(file: Path) -> dict[str, torch.Tensor]:
+    """Return the weights of a file; code that it may hold is not run."""
     if file.name == SAFE_WEIGHTS:
         safe: dict[str, torch.Tensor] = _import_safetensors().load(file.read_bytes())
         return safe

@@ -47,7 +47,7 @@ def fuse_by_folds(
     """
     topics = list(dict.fromkeys(topic for run in runs for topic in run.lists))
     judged = [t for t in topics if any(g > 0 for g in grades.get(t, {}).values())]
-    grid = _list_weights(len(runs), fusion.steps)
+    grid = list_weights(len(runs), fusion.steps)
     scores = np.zeros((len(grid), len(judged)))
     for column, topic in enumerate(judged):
         scores[:, column] = _score(runs, fusion, grid, topic, grades[topic], measure)
@@ -74,10 +74,10 @@ def fuse_by_folds(
     return replace(whole, lists=lists)
 
 
-def _list_weights(count: int, steps: int) -> list[Weights]:
+def list_weights(count: int, steps: int) -> list[Weights]:
     """Return all weights on the grid, those nearest to equal ones first.
 
-    >>> _list_weights(2, 2)
+    >>> list_weights(2, 2)
     [(0.5, 0.5), (0.0, 1.0), (1.0, 0.0)]
     """
 

@@ -30,7 +30,7 @@ _MAX_NUMBERS = 900
 """Cells of a picture that still have room for their numbers."""
 
 
-def _draw_heatmap(explanation: Explanation) -> Figure:
+def draw_heatmap(explanation: Explanation) -> Figure:
     """Draw the similarities, the best partner of each query node framed."""
     rows, columns = explanation.similarity.shape
     mine, theirs = (
@@ -118,7 +118,7 @@ def _thin(labels: Sequence[str]) -> tuple[list[int], list[str]]:
 
 def save_heatmap(explanation: Explanation, path: Path) -> None:
     """Write the heatmap as PNG."""
-    canvas = FigureCanvasAgg(_draw_heatmap(explanation))
+    canvas = FigureCanvasAgg(draw_heatmap(explanation))
     with replace_file(path) as part:
         canvas.print_png(str(part))
 

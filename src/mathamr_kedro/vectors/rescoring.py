@@ -92,7 +92,7 @@ class Choice:
             return
         spare = max(32, depth // 16) if candidates is None else candidates - depth
         taken = min(size, depth + max(0, spare))
-        top, places = _select_top(scores, taken)
+        top, places = select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
         # Where even the last one taken may belong to the best, more must be looked at.
         last = top[:, -1]
@@ -118,7 +118,7 @@ class Choice:
         return results
 
 
-def _select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """(Q, count) best scores, falling, and their places.
 
     Columns of scores are chosen by their maxima first::

@@ -30,7 +30,7 @@ _TURNS = 8
 """Vectors of a post in a program of pairs at once."""
 
 
-class _Tiling(NamedTuple):
+class Tiling(NamedTuple):
     """How the work is cut for the device."""
 
     groups: int = 8
@@ -134,10 +134,10 @@ class TritonScanner:
     """
 
     def __init__(
-        self, posts: RaggedVectors[Tensor], tiling: _Tiling | None = None
+        self, posts: RaggedVectors[Tensor], tiling: Tiling | None = None
     ) -> None:
         self.posts = posts
-        self._tiling = tiling or _Tiling()
+        self._tiling = tiling or Tiling()
         size = self._tiling.posts
         lengths = posts.lengths
         self.order = torch.argsort(lengths, stable=True)

@@ -117,8 +117,8 @@ def test_steps_that_cannot_be_captured_run_without(
     def fail(self, bucket):
         raise RuntimeError("no capture here\nand no stack")
 
-    monkeypatch.setattr(ResidentSteps, "_warm_up", warm_up)
-    monkeypatch.setattr(ResidentSteps, "_capture", fail)
+    monkeypatch.setattr(ResidentSteps, "_warm_up", warm_up)  # needs a GPU
+    monkeypatch.setattr(ResidentSteps, "_capture", fail)  # as on old drivers
     batches = draw_batches(shards)
     buckets = Buckets(shards, batches, PAIRS).choose(batches)
     keys, rates = torch.arange(5), torch.full((5,), 1e-2)

@@ -32,7 +32,7 @@ class Encoder:
 def parameters(monkeypatch):
     monkeypatch.setattr(texts, "SentenceEncoder", Encoder)
     monkeypatch.setattr(texts, "find_text_model", lambda name: f"folder of {name}")
-    monkeypatch.setattr(texts, "_choose_device", lambda: "cpu")
+    monkeypatch.setattr(texts, "_choose_device", lambda: "cpu")  # anywhere
     return {"text_model": "tiny"}
 
 

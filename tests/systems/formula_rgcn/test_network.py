@@ -94,7 +94,7 @@ def test_a_layer_is_that_of_pyg():
 def test_graphs_do_not_see_each_other(monkeypatch):
     encoder = make_encoder()
     alone = [encoder.encode([tree])[0] for tree in (SLT, OPT, SLT)]
-    for room in (1 << 15, 6):
+    for room in (1 << 15, 6):  # nodes that are encoded at once
         monkeypatch.setattr("mathamr_kedro.systems.formula_rgcn.network._NODES", room)
         beside = encoder.encode([SLT, OPT, SLT])
         assert all(

@@ -135,6 +135,7 @@ def test_few_candidates_are_completed_by_the_other_representation(
 ):
     _, _, rankers = trained
     (every,) = rankers[f"{NAME}/avg"](sample.topics[:1], 1000)
+    # Fewer than the sample has formulas.
     monkeypatch.setattr("mathamr_kedro.systems.formula_rgcn.search._CANDIDATES", 20)
     (mine,) = rankers[f"{NAME}/avg"](sample.topics[:1], 10)
     known = dict(every)

@@ -116,7 +116,9 @@ def test_memory_goes_back_to_the_system_after_every_batch(
 ):
     """What batches of other sizes leave behind would grow with the collection."""
     given_back = []
+    # What the system gets back cannot be seen from inside a process.
     monkeypatch.setattr(encoding, "_give_back", given_back.append)
+    # Five batches of ten graphs.
     monkeypatch.setattr("mathamr_kedro.learning.encoding._BATCH", {"cpu": 2})
     encode(tmp_path, folders, size=4)
     assert given_back == [0] * 5  # ten graphs

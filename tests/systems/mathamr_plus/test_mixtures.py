@@ -52,7 +52,7 @@ def standardise(scores):
 def test_mixed_scores_equal_a_loop(
     store, retrieval, share, weight, sentences, monkeypatch
 ):
-    monkeypatch.setattr(mixtures, "_POSTS_AT_ONCE", 5)
+    monkeypatch.setattr(mixtures, "_POSTS_AT_ONCE", 5)  # several parts
     by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
     questions = [k for k, p in by_key.items() if p.post_type == "question"]
     answers = [k for k, p in by_key.items() if p.post_type == "answer"]

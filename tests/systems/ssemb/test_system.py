@@ -225,6 +225,7 @@ def test_ranking_is_that_of_the_equation(tmp_path, monkeypatch, candidates):
     instances = [
         (f.formula_id, f.visual_id, numbers.get(f.formula_id, -1)) for f in formulas
     ]
+    # Fewer than the sample has formulas.
     monkeypatch.setattr(search, "_CANDIDATES", candidates)
     for name, weight in (("ssemb", 0.5), ("ssemb/lambda_0.25", 0.25)):
         for depth in (1, 9):
