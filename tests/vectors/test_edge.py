@@ -69,6 +69,7 @@ def go_on(reader):
     reader.stdin.flush()
 
 
+@pytest.mark.slow
 def test_processes_read_beside_each_other_and_a_writer(folder, store, posts):
     """Two have it open, a third changes it, a fourth sees the change."""
     open_edge(folder, store).close()
@@ -90,6 +91,7 @@ def test_processes_read_beside_each_other_and_a_writer(folder, store, posts):
     assert len(list(folder.glob("build-*"))) == 1
 
 
+@pytest.mark.slow
 def test_view_of_a_killed_reader_is_removed_by_the_next_writer(folder, store):
     open_edge(folder, store).close()
     with start_reader(store, folder, "die") as reader:
@@ -170,6 +172,7 @@ def test_no_search_sees_a_damaged_index(folder, store, posts, damage):
     assert list(EdgeConnection(folder).verify()) == []
 
 
+@pytest.mark.slow
 def test_added_posts_of_a_damaged_index_are_kept_or_named_as_lost(
     folder, store, caplog
 ):

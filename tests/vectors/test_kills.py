@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "search_kills.py"
 
 
+@pytest.mark.slow
 def test_killed_processes_lose_double_or_halve_no_post():
     run = subprocess.run(
         [sys.executable, str(SCRIPT), "--kills", "6", "--longest", "4"],

@@ -171,6 +171,7 @@ def test_other_graphs_or_vectors_make_another_build(connect, tmp_path, store, po
     assert len({first, second, connect().read_version()}) == 3
 
 
+@pytest.mark.slow
 def test_changed_index_equals_a_dictionary(connect, store, posts):
     """Add, replace and delete; opened again after every change."""
     rng = np.random.default_rng(0)
@@ -226,6 +227,7 @@ def test_half_precision_is_kept(connect, tmp_path, posts):
         np.testing.assert_array_equal(found[: len(expected.vectors)], expected.vectors)
 
 
+@pytest.mark.slow
 def test_many_posts_are_added_in_batches(connect, store, monkeypatch):
     monkeypatch.setattr(updates, "_POSTS_AT_ONCE", 2)  # of five
     found = find_updatable(connect(), store).add(
@@ -264,7 +266,7 @@ def test_formulas_of_comments_go_with_their_post(connect, tmp_path, posts):
         (found,) = find_formulas(opened, query, depth=1)
         assert found.visual_ids == ["v99"]
         assert found.post_ids[0] in ("7", "8")
-        (hits,) = find_posts(opened, [draw_query()], Strategy())
+        (hits,) = find_posts(opened, [draw_query()], Strategy(post_types=()))
         assert len(hits) == 60  # no formula among them
     find_updatable(connect(), store).delete(["7"])
     with QdrantIndex.open(connect(), store) as opened:
@@ -338,6 +340,7 @@ def test_two_writers_are_refused(connect, store):
             assert "900" in reader
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 4, 8])
 def test_a_killed_build_is_built_again(
     connect, collection, tmp_path, store, posts, monkeypatch, after
@@ -356,6 +359,7 @@ def test_a_killed_build_is_built_again(
         check_engine(index, SlowIndex(others), depth=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", [1, 2, 3])
 @pytest.mark.parametrize("change", ["add", "delete"])
 def test_a_killed_change_leaves_a_whole_index(
