@@ -113,7 +113,7 @@ class FormulaJoin:
         self._failed: set[str] = set()
 
     def join(self) -> Iterator[Formula | Failure]:
-        """Yield each formula with its representations, in the order of the first file."""
+        """Yield formulas with their representations, in the order of the first file."""
         for line in self._readers[self._first]:
             if isinstance(line, Failure):
                 self._failed.add(line.record_id)
