@@ -17,6 +17,7 @@ from kedro_viz.integrations.kedro.data_loader import load_data
 from kedro_viz.server import load_and_populate_data
 
 from mathamr_kedro.stages import STAGES
+from mathamr_kedro.systems import LEARNING
 
 PROJECT = Path(__file__).parents[1]
 CATALOGS = sorted((PROJECT / "conf/base/catalog").glob("*.yml"))
@@ -90,6 +91,7 @@ def test_every_pipeline_is_one_namespace(registered):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_nodes_that_the_documentation_names_exist(page, registered):
     known = {node.name for node in registered["__default__"].nodes}
+    known |= {f"training.{name}.prepare" for name in LEARNING}  # with its overlay
     for names in re.findall(r"--(?:from-|to-)?nodes[ =]([\w.,]+)", page.read_text()):
         assert set(names.split(",")) <= known
 

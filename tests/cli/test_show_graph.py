@@ -70,7 +70,7 @@ def test_the_text_shows_the_variant_that_was_asked_for(data: Path) -> None:
 def test_the_text_refuses_what_it_cannot_show(data: Path, options) -> None:
     result = CliRunner().invoke(command, ["1", "--text", *options])
     assert result.exit_code == 2
-    assert f"leave out {options[0]}" in result.output
+    assert f"do not give {options[0]}" in result.output
 
 
 def test_an_unknown_post_is_told_where_to_look(data: Path) -> None:

@@ -14,7 +14,9 @@ from mathamr_kedro.formula.svg_drawing import draw_svg
 from mathamr_kedro.formula.text_drawing import draw_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "formula_trees.md"
-COMMAND = re.compile(r"```text\n\$ mathamr (trees [^\n]+)\n(.*?)\n```", re.DOTALL)
+COMMAND = re.compile(
+    r"```text\n\$ mathamr (show formula [^\n]+)\n(.*?)\n```", re.DOTALL
+)
 EXAMPLE = re.compile(r"`(\[[^`\n]+\])`\n\n```text\n(.*?)\n```", re.DOTALL)
 
 

@@ -103,7 +103,7 @@ def test_a_missing_archive(tmp_path: Path) -> None:
 def test_a_file_that_is_no_archive(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "graphs.tar.gz"
     path.write_bytes(content)
-    with pytest.raises(MalformedInputError, match=r"graphs export.*graph_fusion\.md"):
+    with pytest.raises(MalformedInputError, match=r"export graphs.*graph_fusion\.md"):
         GraphArchive(path)
 
 

@@ -40,7 +40,7 @@ class Ranking:
 
 @pytest.fixture
 def searcher():
-    vectors = SimpleNamespace(store=SimpleNamespace(places=dict.fromkeys(POSTS)))
+    vectors = SimpleNamespace(store=dict.fromkeys(POSTS))
     encoder = SimpleNamespace(read_text=lambda text: Query("query", text))
     lookups = Lookups(lambda ids: {}, statements=STATEMENTS)
     return Searcher(Ranking(), vectors, encoder, lookups)

@@ -273,7 +273,7 @@ class _Busy:
         self.end.wait(PATIENCE)
         return {}
 
-    def warm_up(self, is_idle: Any) -> None:
+    def warm_up(self) -> None:
         pass
 
     def close(self) -> None:

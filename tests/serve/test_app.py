@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import threading
-import time
-from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
@@ -41,7 +39,7 @@ class Service:
     def add(self, posts: Any) -> dict[str, Any]:
         return {"added": [post.post_id for post in posts]}
 
-    def warm_up(self, is_idle: Any) -> None:
+    def warm_up(self) -> None:
         pass
 
     def close(self) -> None:
@@ -53,24 +51,21 @@ def connect(service: Any, **settings: Any) -> TestClient:
     return TestClient(create_app(config, service))
 
 
-def test_a_server_that_ends_takes_its_warming_up_along(monkeypatch):
+def test_a_server_that_ends_waits_for_its_warming_up(monkeypatch):
     monkeypatch.setattr(module, "_WARM_UP_AFTER", 0.0)  # seconds of a user's peace
-    begun, ends, threads = threading.Event(), [], []
+    begun, leaves, ends, threads = threading.Event(), threading.Event(), [], []
 
     class Warming(Service):
-        def warm_up(self, is_idle):
+        def warm_up(self):
             threads.append(threading.current_thread())
             begun.set()
-            try:
-                for _ in range(int(PATIENCE) * 100):  # a large collection
-                    is_idle(0)
-                    time.sleep(0.01)
-            except CancelledError:
-                ends.append(self.is_open)
+            leaves.wait(PATIENCE)
+            ends.append(self.is_open)
 
     service = Warming()
     with connect(service):
         assert begun.wait(PATIENCE)
+        leaves.set()
     assert ends == [True]  # it reads what is closed after it has ended
     assert not service.is_open
     assert threads[0].daemon  # a server that is killed does not wait for it

@@ -37,14 +37,13 @@ def fuse(**fusion):
     judgments = SimpleNamespace(records=lambda: iter(JUDGMENTS))
     formulas = SimpleNamespace(tables=lambda columns: iter(()))
     found = fuse_systems(
-        runs[:1],
-        runs[1:],
-        [],
         topics,
         judgments,
         formulas,
         lambda formula: None,
         values,
+        runs[:1],
+        runs[1:],
     )
     assert [run.name for run in found] == ["mathamr_plus", "bm25", "both"]
     return found[-1]

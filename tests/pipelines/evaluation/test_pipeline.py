@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from math import log2
 from pathlib import Path
@@ -224,8 +223,6 @@ def test_report_shows_systems_anchors_kinds_and_oddities(catalog) -> None:
     assert "judged ids are not in the corpus" in report  # post 99, visual id 72
     assert "## Topics that were not searched" in report
     assert "- A.2 (mathamr_plus): has no vectors" in report
-    figure = json.loads(catalog.load("evaluation_figure").to_json())
-    assert {trace["type"] for trace in figure["data"]} == {"bar"}
 
 
 def test_report_shows_its_figure_and_the_recorded_cell_does_not(catalog) -> None:
@@ -233,28 +230,12 @@ def test_report_shows_its_figure_and_the_recorded_cell_does_not(catalog) -> None
     assert link in catalog.load("evaluation_report")
     folder = Path(catalog["evaluation_report"]._describe()["filepath"]).parent
     assert (folder / "evaluation_figure.png").read_bytes().startswith(b"\x89PNG")
-    assert "data:image/png;base64," in catalog["evaluation_report"].preview()
     cell = catalog.load("experiment_cells").list()[-1]
     page = (cell.folder / "report.md").read_text()
     assert "png" not in page and "# Evaluation" in page
-    assert catalog["metrics"].preview()["columns"][:3] == [
-        "task",
-        "topic_set",
-        "system",
-    ]
+    assert {"task", "topic_set", "system"} <= {*catalog.load("metrics")[0]}
     shown = repr(catalog.load("runs"))
     assert shown.startswith("<RunFolder: ") and "systems on 3 topic sets" in shown
-
-
-def test_labels_of_floors_stand_beside_the_bars(catalog) -> None:
-    layout = json.loads(catalog.load("evaluation_figure").to_json())["layout"]
-    labels = [a for a in layout["annotations"] if a["text"].startswith("floor")]
-    assert labels
-    for label in labels:
-        assert (label["x"], label["xanchor"]) == (1, "left")
-        assert label["xref"].endswith("domain")
-    axes = [axis for name, axis in layout.items() if name.startswith("xaxis")]
-    assert all(axis["domain"][1] <= 0.9 for axis in axes)  # room for the labels
 
 
 def test_query_that_shows_nothing_is_not_searched_and_reported(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr_kedro.datasets.systems import TABLES, collect
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import list_topic_sets
@@ -23,7 +24,8 @@ pytestmark = pytest.mark.timeout(2400)  # the first waits for the demo
 @pytest.fixture(scope="module")
 def sources(demo: Path) -> Collection:
     with chdir(demo):
-        return open_catalog("demo").load("system_sources")
+        catalog = open_catalog("demo")
+        return collect({part: catalog.load(name) for part, name in TABLES.items()})
 
 
 def test_a_model_from_nothing_beats_chance(sources, tmp_path):
