@@ -189,7 +189,9 @@ FIRST = ("README.md", "docs/quickstart.md")
 )
 def test_commands_run(source: str, project: Path, monkeypatch) -> None:
     monkeypatch.chdir(project)
-    problems = [run(line, project) for line in RUN[source]]
+    # A page may name what is made before the command that makes it.
+    lines = sorted(RUN[source], key=lambda line: not line.startswith("kedro run"))
+    problems = [run(line, project) for line in lines]
     assert [p for p in problems if p is not None] == []
 
 
