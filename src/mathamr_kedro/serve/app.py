@@ -79,7 +79,7 @@ def create_app(
     async def live(app: FastAPI) -> AsyncIterator[None]:
         if not held:
             held.append(SearchService(settings))
-        # Between the searches: in a large collection it takes longer than they wait.
+        # In a thread of its own: in a large collection it takes longer than users wait.
         thread = threading.Thread(target=held[0].warm_up, daemon=True)
         warming = asyncio.get_running_loop().call_later(_WARM_UP_AFTER, thread.start)
         yield

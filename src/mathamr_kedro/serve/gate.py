@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import CancelledError, ThreadPoolExecutor
-from threading import Event
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from fastapi import HTTPException
@@ -16,7 +15,7 @@ _T = TypeVar("_T")
 class Gate:
     """Runs work in a thread of its own, one piece after the other.
 
-    The parser, the encoder and the index are used by one thread alone; more at once
+    The parser, the encoder and the index are used by one thread only; more at once
     would only make each slower. Several processes use several cores.
 
     Args:
@@ -28,9 +27,6 @@ class Gate:
     def __init__(self, max_waiting: int, seconds: float) -> None:
         self._max_waiting, self._seconds = max_waiting, seconds
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
-        self._idle = Event()
-        self._idle.set()
-        self._is_closed = False
         self.waiting = 0
         self.refused = 0
         self.given_up = 0
@@ -49,7 +45,6 @@ class Gate:
                 {"Retry-After": "1"},
             )
         self.waiting += 1
-        self._idle.clear()
         try:
             done = asyncio.wrap_future(self._thread.submit(work))
             return await asyncio.wait_for(done, self._seconds)
@@ -63,21 +58,7 @@ class Gate:
             ) from exc
         finally:
             self.waiting -= 1
-            if not self.waiting:
-                self._idle.set()
-
-    def is_idle(self, seconds: float) -> bool:
-        """Wait for a moment without requests; tell whether it came in time.
-
-        Raises:
-            CancelledError: the server ends, and what waits should end as well.
-        """
-        is_idle = self._idle.wait(seconds)
-        if self._is_closed:
-            raise CancelledError
-        return is_idle
 
     def close(self) -> None:
         """Finish the work that has begun; drop the rest."""
-        self._is_closed = True
         self._thread.shutdown(wait=True, cancel_futures=True)
