@@ -10,6 +10,7 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.search import Lookups, Searcher, Statements
+from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.systems import Query
 
 POSTS = [f"p{n}" for n in range(200)]
@@ -89,5 +90,6 @@ def test_a_statement_is_described_with_how_many_use_it(links, used):
     )
     uses = make_table(premise_id=["p1", "p3", "p1"]) if links else None
     found = Statements(table, uses).describe(["p1", "p2", "p9"])
-    assert [found[key].pop("used_by") for key in found] == used
-    assert found["p2"] == row.__dict__
+    assert [note.used_by for note in found.values()] == used
+    assert found["p2"] == StatementNote(**vars(row), used_by=0)
+    assert found["p2"].describe() == "lemma 1.1 (Euclid), Divisors"

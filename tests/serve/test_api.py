@@ -16,6 +16,11 @@ pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
 from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.search.responses import (
+    AddResponse,
+    DeleteResponse,
+    SystemsResponse,
+)
 from mathamr_kedro.serve import ServeConfig, create_app
 from mathamr_kedro.serve.settings import SETTINGS, TOKEN
 from tests.conftest import PATIENCE
@@ -251,7 +256,7 @@ def test_what_takes_too_long_is_given_up() -> None:
 
 def test_what_breaks_is_answered_and_its_reason_stays_in_the_log(caplog) -> None:
     class Broken(_Busy):
-        def list_systems(self) -> dict[str, Any]:
+        def list_systems(self) -> SystemsResponse:
             raise RuntimeError("the reason")
 
     with connect(Broken()) as client:
@@ -268,10 +273,10 @@ class _Busy:
     def __init__(self) -> None:
         self.begun, self.end = threading.Event(), threading.Event()
 
-    def list_systems(self) -> dict[str, Any]:
+    def list_systems(self) -> SystemsResponse:
         self.begun.set()
         self.end.wait(PATIENCE)
-        return {}
+        return SystemsResponse(0, "bm25", (), "bm25", ())
 
     def warm_up(self) -> None:
         pass
@@ -307,6 +312,55 @@ def test_the_api_describes_itself_without_help_from_elsewhere(client) -> None:
     assert "http" not in page.text.replace("http://127.0.0.1", "")
 
 
+@pytest.mark.parametrize(
+    ("path", "values", "status"),
+    [
+        ("/api/search", {"q": QUESTION}, 200),
+        ("/api/formula", {"latex": r"\sum_{?i=1}^n ?d_?i"}, 200),
+        ("/api/explain", {"q": QUESTION, "post_id": "33703"}, 200),
+        ("/api/explain", {"q": QUESTION, "post_id": "33703", "graphs": True}, 200),
+        ("/api/posts/33703", {}, 200),
+        ("/api/systems", {}, 200),
+        ("/api/render", {"q": "so $x^2$", "latex": "y"}, 200),
+        ("/api/trees", {"latex": "x^2"}, 200),
+        ("/health", {}, 200),
+        ("/api/posts/nothing", {}, 404),
+        ("/api/search", {}, 422),
+        ("/api/search", {"q": "x", "system": "bm26"}, 422),
+    ],
+)
+def test_answers_are_as_the_api_describes_them(
+    client: TestClient, path: str, values: Any, status: int
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    api = client.get("/openapi.json").json()
+    pattern = "/api/posts/{post_id}" if path.startswith("/api/posts/") else path
+    (described,) = api["paths"][pattern]["get"]["responses"][str(status)][
+        "content"
+    ].values()
+    answer = client.get(path, params=values)
+    assert answer.status_code == status
+    assert described["schema"]  # {} would allow everything
+    schema = {**described["schema"], "components": api["components"]}
+    jsonschema.validate(answer.json(), schema)
+    if status == 200:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({}, schema)
+
+
+def test_no_answer_of_the_api_is_just_an_object(client: TestClient) -> None:
+    api = client.get("/openapi.json").json()
+    for path, methods in api["paths"].items():
+        for method, about in methods.items():
+            schemas = [
+                content["schema"]
+                for response in about["responses"].values()
+                for content in response.get("content", {}).values()
+            ]
+            if path != "/metrics":
+                assert all("$ref" in s or "anyOf" in s for s in schemas), (path, method)
+
+
 def test_every_answer_has_the_headers(client: TestClient) -> None:
     for path in ("/", "/api/systems", "/nothing", "/api/search", "/static/page.js"):
         headers = client.get(path).headers
@@ -332,11 +386,11 @@ def write_post(**fields: Any) -> dict[str, Any]:
 class _Written(_Busy):
     """Takes posts, and counts them."""
 
-    def add(self, posts: Any) -> dict[str, Any]:
-        return {"added": [post.post_id for post in posts]}
+    def add(self, posts: Any) -> AddResponse:
+        return AddResponse(tuple(post.post_id for post in posts), (), ())
 
-    def delete(self, ids: Any) -> dict[str, Any]:
-        return {"deleted": ids}
+    def delete(self, ids: Any) -> DeleteResponse:
+        return DeleteResponse(tuple(ids))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,8 @@ from mathamr_kedro.base.records import CleanText, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.search import Answer, Explanation, Result
 from mathamr_kedro.search.explanation import Match
-from mathamr_kedro.serve.views import AnswerView, TextView
+from mathamr_kedro.search.responses import to_plain
+from mathamr_kedro.serve.views import AnswerView, TextView, show_formula, show_words
 from mathamr_kedro.systems import ScorePart
 
 TEXT = (
@@ -32,12 +33,12 @@ def view() -> TextView:
     return TextView(TEXT, mentions, 500)
 
 
-def join(sentence: dict[str, Any]) -> str:
-    return "".join(p.get("text") or f"<{p['key']}>" for p in sentence["parts"])
+def join(parts: Any) -> str:
+    return "".join(getattr(p, "text", None) or f"<{p.key}>" for p in parts)
 
 
 def test_sentences_have_the_names_of_their_nodes(view: TextView) -> None:
-    assert [(s["key"], s["new_paragraph"], join(s)) for s in view.sentences] == [
+    assert [(s.key, s.new_paragraph, join(s.parts)) for s in view.sentences] == [
         ("S1", False, "A title with <F0>"),
         ("S2", True, "Let <F1> be even."),
         ("S3", False, "Nothing here."),
@@ -47,10 +48,10 @@ def test_sentences_have_the_names_of_their_nodes(view: TextView) -> None:
 
 
 def test_formulas_come_with_their_drawing_or_alone(view: TextView) -> None:
-    drawn, undrawn = view.sentences[1]["parts"][1], view.sentences[4]["parts"][1]
-    assert drawn["mathml"].startswith("<math")
-    assert drawn["formula_id"] == "id-FORMULA_1"
-    assert (undrawn["latex"], undrawn["mathml"]) == ("{" * 99, None)
+    drawn, undrawn = view.sentences[1].parts[1], view.sentences[4].parts[1]
+    assert drawn.mathml.startswith("<math")
+    assert drawn.formula_id == "id-FORMULA_1"
+    assert (undrawn.latex, undrawn.mathml) == ("{" * 99, None)
 
 
 @pytest.mark.parametrize(
@@ -62,17 +63,17 @@ def test_formulas_come_with_their_drawing_or_alone(view: TextView) -> None:
     ],
 )
 def test_what_matched_is_shown(view: TextView, keys: Any, shown: Any) -> None:
-    assert [(s["key"], s["gap"]) for s in view.choose(keys)] == shown
+    assert [(s.key, s.gap) for s in view.choose(keys)] == shown
 
 
 def test_words_with_dollars_are_read_as_formulas() -> None:
-    parts = TextView.show_words("so $x$ costs 5$")
+    parts = to_plain(show_words("so $x$ costs 5$"))
     assert [p.get("text", p.get("latex")) for p in parts] == ["so ", "x", " costs 5$"]
 
 
 def test_a_sentence_whose_spaces_were_changed_begins_no_paragraph() -> None:
     view = TextView("It\u00a0is.\n\nIt is\u00a0so.\n\nEnd.", (), 500)
-    found = [(join(s), s["new_paragraph"]) for s in view.sentences]
+    found = [(join(s.parts), s.new_paragraph) for s in view.sentences]
     assert found == [("It is.", False), ("It is so.", False), ("End.", True)]
 
 
@@ -91,7 +92,7 @@ REPLY = Post(
 def show(result: Result, compared: Any = None, texts: Any = None) -> dict[str, Any]:
     texts = {"1": QUESTION, "2": REPLY} if texts is None else texts
     answer = Answer((result,), ("slow",), None, texts, ("2",))
-    found = AnswerView(500).show(answer, compared or {})
+    found = to_plain(AnswerView(500).show(answer, compared or {}))
     assert (found["query"], found["warnings"]) == ([], ["slow"])
     return found["results"][0]
 
@@ -106,7 +107,7 @@ def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
     shown = show(result)
     assert shown == {
         "rank": 3, "post_id": "2", "score": 0.987654, "type": "answer",
-        "title": TextView.show_words("A $t$"),
+        "title": to_plain(show_words("A $t$")),
         "matches": [
             {"query": "F0", "post": "F1", "similarity": 0.1235},
             {"query": "S1", "post": "S4", "similarity": 0.5},
@@ -115,7 +116,7 @@ def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
             {"system": "bm25", "share": 0.123457, "score": 3.0},
             {"system": "own", "share": 0.2, "score": None},
         ],
-        "pattern": {"whole": True, "bindings": {"?a": TextView.show_formula("z")}},
+        "pattern": {"whole": True, "bindings": {"?a": to_plain(show_formula("z"))}},
         "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
         "sentences": shown["sentences"],
     }  # fmt: skip
@@ -156,31 +157,34 @@ def test_what_was_found_by_its_text_is_compared_with_the_query() -> None:
 def test_the_query_is_shown_as_it_was_read() -> None:
     written = CleanText("Is FORMULA_0 odd?", QUESTION.formula_map)
     answer = Answer((), (), SimpleNamespace(written=written))
-    (sentence,) = AnswerView(500).show(answer)["query"]
-    assert (sentence["key"], join(sentence)) == ("S1", "Is <F0> odd?")
+    (sentence,) = AnswerView(500).show(answer).query
+    assert (sentence.key, join(sentence.parts)) == ("S1", "Is <F0> odd?")
 
 
 def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
     shown = AnswerView(500).show_post(REPLY, QUESTION)
-    assert join({"parts": shown["title"]}) == "Is <F0> odd?"
-    assert (shown["tags"], shown["question_id"], shown["type"]) == (
-        ["algebra"], "1", "answer",
+    assert join(shown.title) == "Is <F0> odd?"
+    assert (shown.tags, shown.question_id, shown.type) == (
+        ("algebra",), "1", "answer",
     )  # fmt: skip
-    assert (shown["date"], shown["votes"]) == (None, None)
-    assert len(shown["sentences"]) == 5
+    assert (shown.date, shown.votes) == (None, None)
+    assert len(shown.sentences) == 5
     alone = AnswerView(500).show_post(REPLY, None)
-    assert (alone["title"], alone["tags"]) == ([], [])
+    assert (alone.title, alone.tags) == ((), ())
     own = AnswerView(500).show_post(QUESTION, None)
-    assert (own["date"], own["votes"]) == ("2020-01-02", 7)
-    assert join({"parts": own["title"]}) == "Is <F0> odd?"
+    assert (own.date, own.votes) == ("2020-01-02", 7)
+    assert join(own.title) == "Is <F0> odd?"
 
 
 def test_an_explanation_names_rows_and_columns() -> None:
     similarity = np.array([[0.123456, 0.5], [0.25, 0.1]])
     found = Explanation("q", "2", ("F0 $x$", "D"), ("S1 a $y$ b", "D"), similarity)
-    shown = AnswerView.show_explanation(found)
-    assert [row["key"] for row in shown["rows"]] == ["F0", "D"]
-    assert shown["rows"][0]["parts"] == TextView.show_words("$x$")
-    assert shown["columns"][0]["parts"] == TextView.show_words("a $y$ b")
-    assert shown["similarity"] == [[0.1235, 0.5], [0.25, 0.1]]
-    assert (shown["best"], shown["score"]) == ([1, 0], 0.375)
+    view = AnswerView(500)
+    post = view.show_post(REPLY, QUESTION)
+    shown = view.show_explanation(found, TextView("Is it?", (), 500), post)
+    assert [row.key for row in shown.rows] == ["F0", "D"]
+    assert shown.rows[0].parts == show_words("$x$")
+    assert shown.columns[0].parts == show_words("a $y$ b")
+    assert shown.similarity == ((0.1235, 0.5), (0.25, 0.1))
+    assert (shown.best, shown.score) == ((1, 0), 0.375)
+    assert (shown.post, join(shown.query[0].parts)) == (post, "Is it?")

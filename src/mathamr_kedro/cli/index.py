@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -91,7 +90,9 @@ def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
     """Say what the index holds."""
     found = _open(env, data_root).status()
     if as_json:
-        click.echo(json.dumps(found._asdict(), indent=2))
+        from mathamr_kedro.search.responses import to_json  # noqa: PLC0415 - by now
+
+        click.echo(to_json(found))
         return
     changes = f"{found.added:,} added, {found.deleted:,} deleted by hand"
     rows = [

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,8 +147,9 @@ def _show(
     if more := len(answer.warnings[_WARNINGS:]):
         click.echo(f"warning: {more:,} more like these", err=True)
     if as_json:
-        results = [_to_dict(result) for result in answer.results]
-        click.echo(json.dumps(results, indent=2, ensure_ascii=False))
+        from mathamr_kedro.search.responses import to_json  # noqa: PLC0415 - by now
+
+        click.echo(to_json(answer.results))
         return
     for result in answer.results:
         click.echo(_format(result))
@@ -160,22 +160,6 @@ def _show(
     )
 
 
-def _to_dict(result: Result) -> dict[str, object]:
-    found: dict[str, object] = {
-        **result._asdict(),
-        "matches": [m._asdict() for m in result.matches],
-        "parts": [
-            {"system": p.system, "share": p.share, "score": p.score}
-            for p in result.parts
-        ],
-    }
-    found["pattern"] = result.pattern._asdict() if result.pattern else None
-    for name in ("statement", "pattern"):
-        if found[name] is None:
-            del found[name]
-    return found
-
-
 def _format(result: Result) -> str:
     from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
         describe_parts,
@@ -184,7 +168,7 @@ def _format(result: Result) -> str:
     head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
     what = f"{result.post_type}  {result.title}"
     if result.statement is not None:
-        what = _describe(result.statement)
+        what = result.statement.describe()
     lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
     if result.snippet:
         lines.append(f"     {result.snippet}")
@@ -192,11 +176,3 @@ def _format(result: Result) -> str:
         lines.append(f"     {result.pattern.describe()}")
     found = describe_parts(result.parts, result.matches, _PARTS)
     return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
-
-
-def _describe(statement: Mapping[str, Any]) -> str:
-    name = f"({statement['name']})" if statement["name"] else ""
-    title = " ".join(filter(None, [statement["kind"], statement["number"], name]))
-    place = ", ".join(filter(None, [title, statement["section"]]))
-    used_by = statement["used_by"]
-    return f"{place}; used by {count_nouns(used_by, 'statement')}" if used_by else place

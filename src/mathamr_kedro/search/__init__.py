@@ -3,7 +3,8 @@
 ::
 
     searcher      ask any system in words
-    answers       what was found, for people
+    answers       what was found, and its texts
+    responses     response models of REST, the assistant and --json
     statements    kinds of statements, and who uses them
     explanation   which node of a query matched which node of a post
     heatmap       the same as a picture (matplotlib; not loaded here)

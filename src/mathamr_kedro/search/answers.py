@@ -1,8 +1,9 @@
-"""What a search answers a person with."""
+"""What was found: results, and the texts that they were found in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
@@ -10,6 +11,8 @@ from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.search.explanation import Match, restore_formulas
+from mathamr_kedro.search.responses import IF_KNOWN
+from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.systems.base import Query, ScorePart
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
@@ -21,14 +24,19 @@ ResultFilter: TypeAlias = Callable[[Post, Post | None], bool]
 _SNIPPET = 160
 
 
-class Result(NamedTuple):
-    """One post that was found."""
+@dataclass(frozen=True)
+class Result:
+    """One post that was found, in plain text, as ``mathamr search --json`` prints it.
+
+    :class:`~mathamr_kedro.search.responses.FoundPost` is the same for pages and
+    programs: sentences with rendered formulas.
+    """
 
     rank: int
     post_id: PostId
     score: float
     post_type: str
-    """``comment`` where a formula was found in a comment on the post."""
+    """``comment`` if a formula was found in a comment on the post."""
     title: str
     """Of the post, or of the question that it answers; may be empty."""
     snippet: str
@@ -37,10 +45,10 @@ class Result(NamedTuple):
     weights times similarities add up to the score of the first part that has them.
     For a formula: the one that was found."""
     parts: tuple[ScorePart, ...] = ()
-    """What each system gave to the score; one, where nothing was fused."""
-    statement: Mapping[str, object] | None = None
-    """Kind, number, name, section and uses, where statements were read."""
-    pattern: PatternMatch | None = None
+    """What each system gave to the score; one if nothing was fused."""
+    statement: StatementNote | None = field(default=None, metadata=IF_KNOWN)
+    """If statements were read."""
+    pattern: PatternMatch | None = field(default=None, metadata=IF_KNOWN)
     """What the query variables stand for in the formula that was found."""
 
 

@@ -10,11 +10,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import POST_TYPES
+
+
+class StatementNote(NamedTuple):
+    """What is known of a statement."""
+
+    kind: str
+    number: str | None
+    name: str | None
+    section: str
+    used_by: int
+    """Number of statements whose proofs cite it."""
+
+    def describe(self) -> str:
+        """Say it in a line."""
+        name = f"({self.name})" if self.name else ""
+        title = " ".join(filter(None, [self.kind, self.number, name]))
+        place = ", ".join(filter(None, [title, self.section]))
+        if not self.used_by:
+            return place
+        return f"{place}; used by {count_nouns(self.used_by, 'statement')}"
 
 
 class Statements:
@@ -46,17 +67,13 @@ class Statements:
                 )
         return {key for kind in kinds for key in self._posts_by_kind[kind]}
 
-    def describe(self, ids: Collection[PostId]) -> Mapping[PostId, Mapping[str, Any]]:
-        """Return kind, number, name and section, and how many statements use each."""
+    def describe(self, ids: Collection[PostId]) -> Mapping[PostId, StatementNote]:
+        """Return what is known of those posts that are statements."""
         rows = self._table.find_all("post_id", ids) if self._table is not None else {}
         return {
-            key: {
-                "kind": row.kind,
-                "number": row.number,
-                "name": row.name,
-                "section": row.section,
-                "used_by": self._uses[key],
-            }
+            key: StatementNote(
+                row.kind, row.number, row.name, row.section, self._uses[key]
+            )
             for key, row in rows.items()
         }
 

@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
@@ -25,6 +26,7 @@ from mathamr_kedro.base.errors import (
     MathAMRError,
     MissingInputError,
 )
+from mathamr_kedro.search.responses import ErrorResponse, HealthResponse
 from mathamr_kedro.serve.gate import Gate
 from mathamr_kedro.serve.metrics import CONTENT_TYPE, Metrics
 from mathamr_kedro.serve.routes import build_router
@@ -112,8 +114,8 @@ def _add_status(
     app: FastAPI, held: list[SearchService], gate: Gate, metrics: Metrics
 ) -> None:
     @app.get("/health", summary="Tell whether the server can answer")
-    def tell_health() -> dict[str, Any]:
-        return {"status": "ok", "version": __version__, "posts": held[0].count_posts()}
+    def tell_health() -> HealthResponse:
+        return HealthResponse("ok", __version__, held[0].count_posts())
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Counts and times")
     def write_metrics() -> Response:
@@ -158,7 +160,7 @@ def _add_errors(app: FastAPI) -> None:
             status = 404
         elif isinstance(exc, LockedError):
             status = 503
-        return JSONResponse({"detail": str(exc)}, status)
+        return _refuse(status, str(exc))
 
     @app.exception_handler(RequestValidationError)
     async def explain_request(
@@ -169,7 +171,11 @@ def _add_errors(app: FastAPI) -> None:
             f"{'.'.join(map(str, error['loc'][1:])) or 'request'}: {error['msg']}"
             for error in exc.errors()
         ]
-        return JSONResponse({"detail": "; ".join(problems[:5])}, 422)
+        return _refuse(422, "; ".join(problems[:5]))
+
+
+def _refuse(status: int, detail: str) -> JSONResponse:
+    return JSONResponse(asdict(ErrorResponse(detail)), status)
 
 
 class _Watch:
@@ -202,7 +208,7 @@ class _Watch:
             _logger.exception("Request %s failed", name)
             if status == 500:
                 detail = f"The server failed; its log has more under {name}"
-                await JSONResponse({"detail": detail}, 500)(scope, receive, send_on)
+                await _refuse(500, detail)(scope, receive, send_on)
         finally:
             seconds = time.perf_counter() - started
             self._note(scope, name, status, seconds)
@@ -223,7 +229,7 @@ class _Watch:
             more = message.get("more_body", False) and size <= limit
         if size > limit:
             detail = f"Expected at most {limit} bytes (got {size} or more)"
-            await JSONResponse({"detail": detail}, 413)(scope, receive, send)
+            await _refuse(413, detail)(scope, receive, send)
             return
         whole = [{"type": "http.request", "body": b"".join(body), "more_body": False}]
 

@@ -6,7 +6,7 @@ Answers are short; what an assistant wants to read whole it asks for by id.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Annotated, Any
 
@@ -17,6 +17,14 @@ from pydantic import Field
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.formula import draw_text, trees_from_latex
+from mathamr_kedro.search.responses import (
+    ExplainResponse,
+    LabelledNode,
+    Part,
+    PostResponse,
+    SearchResponse,
+    TextPart,
+)
 from mathamr_kedro.serve.service import SearchService
 from mathamr_kedro.serve.settings import MAX_LATEX, MAX_QUERY
 
@@ -103,67 +111,67 @@ def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
     return server
 
 
-def _join(parts: Sequence[Mapping[str, Any]], names: bool = False) -> str:
+def _join(parts: Sequence[Part], names: bool = False) -> str:
     """Return parts as text, formulas between dollars."""
     words = []
     for part in parts:
-        text = part.get("text")
-        if text is None:
-            name = f" [{part['key']}]" if names and part.get("key") else ""
-            text = f"${part['latex']}${name}"
-        words.append(text)
+        if isinstance(part, TextPart):
+            words.append(part.text)
+        else:
+            name = f" [{part.key}]" if names and part.key else ""
+            words.append(f"${part.latex}${name}")
     return "".join(words).strip()
 
 
-def _list(found: Mapping[str, Any]) -> str:
-    lines = [f"note: {warning}" for warning in found["warnings"]]
-    for result in found["results"]:
-        title = _join(result["title"]) or "(no title)"
-        text = " … ".join(_join(s["parts"]) for s in result["sentences"][:2])
+def _list(found: SearchResponse) -> str:
+    lines = [f"note: {warning}" for warning in found.warnings]
+    for result in found.results:
+        title = _join(result.title) or "(no title)"
+        text = " … ".join(_join(s.parts) for s in result.sentences[:2])
         text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
-        about = f"{result['post_id']}  {result['score']:.3f}  {result['type']}"
-        lines += [f"{result['rank']}. {about}  {title}", f"   {text}"]
+        about = f"{result.post_id}  {result.score:.3f}  {result.type}"
+        lines += [f"{result.rank}. {about}  {title}", f"   {text}"]
     return "\n".join(lines) or "Nothing was found."
 
 
-def _show_post(post: Mapping[str, Any], start: int, length: int) -> str:
+def _show_post(post: PostResponse, start: int, length: int) -> str:
     text = " ".join(
-        ("\n\n" if s["new_paragraph"] else "") + _join(s["parts"], names=True)
-        for s in post["sentences"]
+        ("\n\n" if s.new_paragraph else "") + _join(s.parts, names=True)
+        for s in post.sentences
     )
-    lines = [f"{post['type']} {post['post_id']}: {_join(post['title'])}"]
-    if post["question_id"]:
-        lines.append(f"answers question {post['question_id']}")
-    if post["tags"]:
-        lines.append(f"tags: {', '.join(post['tags'])}")
+    lines = [f"{post.type} {post.post_id}: {_join(post.title)}"]
+    if post.question_id:
+        lines.append(f"answers question {post.question_id}")
+    if post.tags:
+        lines.append(f"tags: {', '.join(post.tags)}")
     shown = text[start : start + length]
     rest = len(text) - start - len(shown)
     more = f"\n({rest} more characters from start={start + length})" if rest > 0 else ""
     return "\n".join(lines) + "\n\n" + shown.strip() + more
 
 
-def _show_formula(post: Mapping[str, Any], name: str, trees: bool) -> str:
-    for sentence in post["sentences"]:
-        for part in sentence["parts"]:
-            if part.get("key") == name:
-                lines = [f"${part['latex']}$", f"in: {_join(sentence['parts'])}"]
-                found = trees_from_latex(part["latex"]) if trees else None
+def _show_formula(post: PostResponse, name: str, trees: bool) -> str:
+    for sentence in post.sentences:
+        for part in sentence.parts:
+            if not isinstance(part, TextPart) and part.key == name:
+                lines = [f"${part.latex}$", f"in: {_join(sentence.parts)}"]
+                found = trees_from_latex(part.latex) if trees else None
                 for tree in (found.slt, found.opt) if found is not None else ():
                     lines += [] if tree is None else ["", draw_text(tree)]
                 return "\n".join(lines)
-    raise ToolError(f"Post {post['post_id']!r} has no formula {name!r}; see get_post")
+    raise ToolError(f"Post {post.post_id!r} has no formula {name!r}; see get_post")
 
 
-def _explain(found: Mapping[str, Any], top: int) -> str:
-    rows, columns = found["rows"], found["columns"]
+def _explain(found: ExplainResponse, top: int) -> str:
+    rows, columns = found.rows, found.columns
     pairs = sorted(
         (
-            (found["similarity"][i][j], rows[i], columns[j])
-            for i, j in enumerate(found["best"])
+            (found.similarity[i][j], rows[i], columns[j])
+            for i, j in enumerate(found.best)
         ),
         key=lambda pair: -pair[0],
     )
-    lines = [f"{found['score']:.3f}, the mean over {len(rows)} parts of the question"]
+    lines = [f"{found.score:.3f}, the mean over {len(rows)} parts of the question"]
     lines += [
         f"{value:.3f}  {_name(mine)}  ~  {_name(theirs)}"
         for value, mine, theirs in pairs[:top]
@@ -171,5 +179,5 @@ def _explain(found: Mapping[str, Any], top: int) -> str:
     return "\n".join(lines)
 
 
-def _name(part: Mapping[str, Any]) -> str:
-    return f"{part['key']} {_join(part['parts'])}".strip()
+def _name(node: LabelledNode) -> str:
+    return f"{node.key} {_join(node.parts)}".strip()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Header, HTTPException, Path, Query
@@ -11,8 +12,20 @@ from pydantic import BaseModel, Field
 
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import mathml_from_latex
+from mathamr_kedro.search.responses import (
+    AddResponse,
+    DeleteResponse,
+    DrawnExplainResponse,
+    ErrorResponse,
+    ExplainResponse,
+    PostResponse,
+    RenderResponse,
+    SearchResponse,
+    SystemsResponse,
+    TreesResponse,
+)
 from mathamr_kedro.serve.gate import Gate
-from mathamr_kedro.serve.service import SearchService
+from mathamr_kedro.serve.service import SearchService, draw_trees
 from mathamr_kedro.serve.settings import (
     MAX_DEPTH,
     MAX_LATEX,
@@ -21,7 +34,7 @@ from mathamr_kedro.serve.settings import (
     MAX_RESULTS,
     ServeConfig,
 )
-from mathamr_kedro.serve.views import TextView
+from mathamr_kedro.serve.views import show_words
 
 _PostType = Literal["question", "answer", "document"]
 _MAX_ID, _MAX_NAME, _MAX_TAGS = 1000, 100, 20
@@ -51,6 +64,19 @@ _System = Annotated[
     str | None, Query(max_length=_MAX_NAME, description="One of /api/systems.")
 ]
 _Service = Callable[[], SearchService]
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorResponse, "description": why}
+    for status, why in {
+        401: "The token is wrong.",
+        403: "Writing is off.",
+        404: "There is no such post.",
+        413: "The request is too large.",
+        422: "Something in the request is not as expected.",
+        429: "Too many requests wait.",
+        500: "The server failed; its log has more.",
+        503: "It took too long, or another process is writing.",
+    }.items()
+}
 
 
 class _NewPost(BaseModel):
@@ -89,7 +115,7 @@ def build_router(service: _Service, gate: Gate, config: ServeConfig) -> APIRoute
         gate: through which work passes.
         config: limits, and the token for writing.
     """
-    router = APIRouter(prefix="/api")
+    router = APIRouter(prefix="/api", responses=_ERRORS)
     _add_searches(router, service, gate, config)
     _add_formulas(router, gate)
     _add_writing(router, service, gate, config)
@@ -107,7 +133,7 @@ def _add_searches(
         tag: _Tag = None,
         year: _Year = None,
         system: _System = None,
-    ) -> dict[str, Any]:
+    ) -> SearchResponse:
         _check_text(q)
         find = service().search
         return await gate.run(lambda: find(q, top, type, tag, year, system))
@@ -120,7 +146,7 @@ def _add_searches(
         tag: _Tag = None,
         year: _Year = None,
         system: _System = None,
-    ) -> dict[str, Any]:
+    ) -> SearchResponse:
         _check_text(latex)
         find = service().search_formula
         return await gate.run(lambda: find(latex, top, type, tag, year, system))
@@ -131,7 +157,7 @@ def _add_searches(
         post_id: Annotated[str, Query(min_length=1, max_length=_MAX_ID)],
         formula: Annotated[bool, Query(description="Whether q is LaTeX.")] = False,
         graphs: Annotated[bool, Query(description="Draw both graphs.")] = False,
-    ) -> dict[str, Any]:
+    ) -> DrawnExplainResponse | ExplainResponse:
         _check_text(q)
         compare = service().explain
         return await gate.run(lambda: compare(q, post_id, formula, graphs))
@@ -139,13 +165,13 @@ def _add_searches(
     @router.get("/posts/{post_id:path}", summary="Read a post")
     async def read_post(
         post_id: Annotated[str, Path(min_length=1, max_length=_MAX_ID)],
-    ) -> dict[str, Any]:
+    ) -> PostResponse:
         return await gate.run(lambda: service().read_post(post_id))
 
     @router.get("/systems", summary="List what can be asked")
-    async def list_systems() -> dict[str, Any]:
+    async def list_systems() -> SystemsResponse:
         found = await gate.run(service().list_systems)
-        return {**found, "can_write": bool(config.find_token())}
+        return replace(found, can_write=bool(config.find_token()))
 
 
 def _add_formulas(router: APIRouter, gate: Gate) -> None:
@@ -153,15 +179,15 @@ def _add_formulas(router: APIRouter, gate: Gate) -> None:
     def render(
         q: Annotated[str, Query(max_length=MAX_QUERY)] = "",
         latex: Annotated[str, Query(max_length=MAX_LATEX)] = "",
-    ) -> dict[str, Any]:
+    ) -> RenderResponse:
         _check_text(q + latex)
         mathml = mathml_from_latex(latex, display=True) if latex else None
-        return {"parts": TextView.show_words(q), "mathml": mathml}
+        return RenderResponse(show_words(q), mathml)
 
     @router.get("/trees", summary="Draw both trees of a formula")
-    async def draw_trees(latex: _Latex) -> dict[str, Any]:
+    async def draw(latex: _Latex) -> TreesResponse:
         _check_text(latex)
-        return await gate.run(lambda: SearchService.draw_trees(latex))
+        return await gate.run(lambda: draw_trees(latex))
 
 
 def _add_writing(
@@ -183,14 +209,14 @@ def _add_writing(
             )
 
     @router.post("/posts", dependencies=[Depends(check_token)], summary="Add posts")
-    async def add_posts(posts: _Posts) -> dict[str, Any]:
+    async def add_posts(posts: _Posts) -> AddResponse:
         raw = [post.to_raw() for post in posts]
         return await gate.run(lambda: service().add(raw))
 
     @router.delete(
         "/posts", dependencies=[Depends(check_token)], summary="Delete posts"
     )
-    async def delete_posts(ids: _Ids) -> dict[str, Any]:
+    async def delete_posts(ids: _Ids) -> DeleteResponse:
         return await gate.run(lambda: service().delete(ids))
 
 

@@ -15,8 +15,21 @@ from mathamr_kedro.graph import MathGraph, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.search import Searcher
+from mathamr_kedro.search.responses import (
+    AddResponse,
+    DeleteResponse,
+    DrawnExplainResponse,
+    ExplainResponse,
+    GraphPictures,
+    PostResponse,
+    SearchResponse,
+    SkippedPost,
+    SystemName,
+    SystemsResponse,
+    TreesResponse,
+)
 from mathamr_kedro.serve.settings import ServeConfig
-from mathamr_kedro.serve.views import AnswerView, TextView
+from mathamr_kedro.serve.views import AnswerView, TextView, show_formula
 from mathamr_kedro.systems import Target
 
 _logger = logging.getLogger(__name__)
@@ -74,7 +87,7 @@ class SearchService:
         tag: str | None = None,
         year: int | None = None,
         system: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchResponse:
         """Find posts for words with formulas between dollars."""
         self.catch_up()
         keep = _make_filter((), tag, year)
@@ -91,7 +104,7 @@ class SearchService:
         tag: str | None = None,
         year: int | None = None,
         system: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchResponse:
         """Find posts by their formula that is most like a given one."""
         self.catch_up()
         keep = _make_filter(post_types, tag, year)
@@ -100,20 +113,23 @@ class SearchService:
 
     def explain(
         self, text: str, post_id: str, is_formula: bool = False, graphs: bool = False
-    ) -> dict[str, Any]:
+    ) -> ExplainResponse:
         """Compare every part of a query with every part of a post."""
         self.catch_up()
         query = self.searcher.read(text, is_formula)
-        shown = self._view.show_explanation(self.searcher.compare(query, post_id))
-        sentences = TextView(*query.clean, self.searcher.max_tokens).sentences
-        shown |= {"query": sentences, "post": self.read_post(post_id)}
-        if graphs:
-            record = self.searcher.lookups.graph(post_id)
-            post = read_math_graph(record.graph) if record is not None else None
-            shown["graphs"] = {"query": _draw(query.graph), "post": _draw(post)}
-        return shown
+        shown = self._view.show_explanation(
+            self.searcher.compare(query, post_id),
+            TextView(*query.clean, self.searcher.max_tokens),
+            self.read_post(post_id),
+        )
+        if not graphs:
+            return shown
+        record = self.searcher.lookups.graph(post_id)
+        post = read_math_graph(record.graph) if record is not None else None
+        pictures = GraphPictures(_draw(query.graph), _draw(post))
+        return DrawnExplainResponse(**vars(shown), graphs=pictures)
 
-    def read_post(self, post_id: str) -> dict[str, Any]:
+    def read_post(self, post_id: str) -> PostResponse:
         """Return a post.
 
         Raises:
@@ -128,38 +144,26 @@ class SearchService:
             post, find([parent]).get(parent) if parent else None
         )
 
-    @staticmethod
-    def draw_trees(latex: str) -> dict[str, Any]:
-        """Return both trees of a formula as pictures, and what was hard to read."""
-        trees = trees_from_latex(latex)
-        drawn: dict[str, str | None] = {}
-        for name, tree in (("slt", trees.slt), ("opt", trees.opt)):
-            try:
-                drawn[name] = None if tree is None else str(draw_svg(tree))
-            except FormulaError:
-                drawn[name] = None  # too large for a picture
-        problems = sorted(trees.problems)
-        return {**TextView.show_formula(latex), **drawn, "problems": problems}
-
-    def list_systems(self) -> dict[str, Any]:
+    def list_systems(self) -> SystemsResponse:
         """Return what can be asked, and what is asked by default."""
-        shown: dict[str, Any] = {"posts": self.count_posts()}
-        systems = self.searcher.systems
-        targets: dict[str, Target] = {"": "posts", "formula_": "formulas"}
-        for prefix, target in targets.items():
-            named = systems.list_systems(target).items()
-            listed = [{"name": name, "kind": kind} for name, kind in named]
-            shown |= {
-                f"{prefix}default": systems.choose(target),
-                f"{prefix}systems": listed,
-            }
-        return shown
+        choose = self.searcher.systems.choose
+        return SystemsResponse(
+            self.count_posts(),
+            choose("posts"),
+            self._name_systems("posts"),
+            choose("formulas"),
+            self._name_systems("formulas"),
+        )
+
+    def _name_systems(self, target: Target) -> tuple[SystemName, ...]:
+        named = self.searcher.systems.list_systems(target).items()
+        return tuple(SystemName(name, kind) for name, kind in named)
 
     def count_posts(self) -> int:
         """Return how many posts and other entries the index holds."""
         return len(self.searcher.store)
 
-    def add(self, posts: Sequence[RawPost]) -> dict[str, Any]:
+    def add(self, posts: Sequence[RawPost]) -> AddResponse:
         """Add posts, or replace those with the same id."""
         clean, cleaned = PostCleaner(), list[Post | Failure]()
         for raw in posts:
@@ -168,14 +172,10 @@ class SearchService:
             cleaned += [] if post is None else [post]
         index = open_updatable_index(self._config.env, self._config.data_root)
         found = self._change(lambda: index.add(cleaned))
-        failures = [{"id": f.record_id, "problem": f.detail} for f in found.failures]
-        return {
-            "added": list(found.added),
-            "replaced": list(found.replaced),
-            "failures": failures,
-        }
+        failures = tuple(SkippedPost(f.record_id, f.detail) for f in found.failures)
+        return AddResponse(tuple(found.added), tuple(found.replaced), failures)
 
-    def delete(self, ids: Sequence[str]) -> dict[str, Any]:
+    def delete(self, ids: Sequence[str]) -> DeleteResponse:
         """Delete posts.
 
         Raises:
@@ -184,7 +184,7 @@ class SearchService:
         self.searcher.store.require(ids)
         index = open_updatable_index(self._config.env, self._config.data_root)
         self._change(lambda: index.delete(ids))
-        return {"deleted": list(ids)}
+        return DeleteResponse(tuple(ids))
 
     def _change(self, work: Callable[[], Any]) -> Any:
         """Let go of the index while it is changed."""
@@ -193,6 +193,20 @@ class SearchService:
             return work()
         finally:
             self._open()
+
+
+def draw_trees(latex: str) -> TreesResponse:
+    """Return both trees of a formula as pictures, and what was hard to read."""
+    trees = trees_from_latex(latex)
+    drawn: dict[str, str | None] = {}
+    for name, tree in (("slt", trees.slt), ("opt", trees.opt)):
+        try:
+            drawn[name] = None if tree is None else str(draw_svg(tree))
+        except FormulaError:
+            drawn[name] = None  # too large for a picture
+    shown = show_formula(latex)
+    problems = tuple(sorted(trees.problems))
+    return TreesResponse(latex, shown.mathml, **drawn, problems=problems)
 
 
 def _make_filter(

@@ -1,4 +1,4 @@
-"""Posts and queries as a page shows them: sentences of words and rendered formulas.
+"""Answers as pages and programs get them: sentences of words and rendered formulas.
 
 ::
 
@@ -24,6 +24,22 @@ from mathamr_kedro.formula import PatternMatch, mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
 from mathamr_kedro.search import Answer, Explanation, Result
 from mathamr_kedro.search.explanation import Match
+from mathamr_kedro.search.responses import (
+    ExplainResponse,
+    FormulaPart,
+    FoundPost,
+    LabelledNode,
+    MentionPart,
+    NodeMatch,
+    Part,
+    PatternBindings,
+    PostResponse,
+    SearchResponse,
+    Sentence,
+    ShownSentence,
+    SystemShare,
+    TextPart,
+)
 from mathamr_kedro.systems import ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
@@ -31,6 +47,21 @@ _DOLLARS = re.compile(r"\$([^$]+)\$")
 _SHOWN = 4
 """Sentences of a post in a list of results."""
 _render = lru_cache(maxsize=20_000)(mathml_from_latex)
+
+
+def show_formula(latex: str) -> FormulaPart:
+    """Return a formula with what a browser draws."""
+    return FormulaPart(latex, _render(latex))
+
+
+def show_words(text: str) -> tuple[Part, ...]:
+    """Return words with formulas between dollars as both in turn."""
+    pieces = enumerate(_DOLLARS.split(text))
+    return tuple(
+        show_formula(piece) if number % 2 else TextPart(piece)
+        for number, piece in pieces
+        if piece
+    )
 
 
 class TextView:
@@ -46,62 +77,45 @@ class TextView:
         self, text: str, formula_map: Sequence[FormulaMention], max_tokens: int
     ) -> None:
         self._formulas = {m.placeholder: m for m in formula_map}
-        self.sentences = [
-            {"key": f"S{number}", "new_paragraph": new, "parts": self.cut(sentence)}
+        self.sentences = tuple(
+            Sentence(f"S{number}", new, self.cut(sentence))
             for number, (new, sentence) in enumerate(_split(text, max_tokens), 1)
-        ]
+        )
 
     @classmethod
     def of_post(cls, post: Post, max_tokens: int) -> TextView:
         """Return the view of a post."""
         return cls(post.text, post.formula_map, max_tokens)
 
-    def cut(self, text: str) -> list[dict[str, Any]]:
+    def cut(self, text: str) -> tuple[Part, ...]:
         """Return a text as words and formulas in turn."""
-        parts: list[dict[str, Any]] = []
+        parts: list[Part] = []
         for piece in _PLACEHOLDER.split(text):
             mention = self._formulas.get(piece)
             if mention is not None:
-                number = read_placeholder(piece)
-                parts.append(self.show_formula(mention.latex, f"F{number}"))
-                parts[-1]["formula_id"] = mention.formula_id
+                key, latex = f"F{read_placeholder(piece)}", mention.latex
+                parts.append(
+                    MentionPart(latex, _render(latex), key, mention.formula_id)
+                )
             elif piece:
-                parts.append({"text": piece})
-        return parts
+                parts.append(TextPart(piece))
+        return tuple(parts)
 
-    @staticmethod
-    def show_formula(latex: str, key: str | None = None) -> dict[str, Any]:
-        """Return a formula with what a browser draws; ``mathml`` may be null."""
-        return {"latex": latex, "mathml": _render(latex), "key": key}
-
-    @staticmethod
-    def show_words(text: str) -> list[dict[str, Any]]:
-        """Return words with formulas between dollars as both in turn."""
-        parts: list[dict[str, Any]] = []
-        for number, piece in enumerate(_DOLLARS.split(text)):
-            if number % 2:
-                parts.append(TextView.show_formula(piece))
-            elif piece:
-                parts.append({"text": piece})
-        return parts
-
-    def choose(self, keys: Collection[str]) -> list[dict[str, Any]]:
-        """Return the sentences that are, or hold, one of the nodes; or the first.
-
-        A gap before a sentence is noted in ``gap``.
-        """
+    def choose(self, keys: Collection[str]) -> tuple[ShownSentence, ...]:
+        """Return the sentences that are, or hold, one of the nodes; or the first."""
         chosen = [n for n, s in enumerate(self.sentences) if _holds(s, keys)]
         chosen = (chosen or list(range(len(self.sentences))))[:_SHOWN]
         shown, last = [], -1
         for number in chosen:
+            s = self.sentences[number]
             gap = number != last + 1
-            shown.append({**self.sentences[number], "gap": gap})
+            shown.append(ShownSentence(s.key, s.new_paragraph, s.parts, gap))
             last = number
-        return shown
+        return tuple(shown)
 
 
 class AnswerView:
-    """What a search found, for a page.
+    """Makes responses of what was found.
 
     Args:
         max_tokens: limit of a chunk when posts were parsed.
@@ -112,7 +126,7 @@ class AnswerView:
 
     def show(
         self, answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
-    ) -> dict[str, Any]:
+    ) -> SearchResponse:
         """Return an answer with the query as it was read.
 
         Args:
@@ -120,15 +134,14 @@ class AnswerView:
             compared: what was found by its text, with the query; by key.
         """
         clean = answer.query.written if answer.query is not None else None
-        query = TextView(*clean, self._max_tokens).sentences if clean else []
-        return {
-            "query": query,
-            "warnings": list(answer.warnings),
-            "results": [
+        return SearchResponse(
+            TextView(*clean, self._max_tokens).sentences if clean else (),
+            answer.warnings,
+            tuple(
                 self._show_result(result, answer.texts, key, compared)
                 for result, key in zip(answer.results, answer.keys, strict=True)
-            ],
-        }
+            ),
+        )
 
     def _show_result(
         self,
@@ -136,109 +149,103 @@ class AnswerView:
         texts: Mapping[str, Post],
         key: str,
         compared: Mapping[str, Explanation],
-    ) -> dict[str, Any]:
+    ) -> FoundPost:
         post = texts.get(key)
-        matches = [_show_match(match, post) for match in result.matches]
+        matches = tuple(_show_match(match, post) for match in result.matches)
         if key in compared:  # whichever system found it
-            matches = _list_nearest(compared[key])
-        shown = {
-            "rank": result.rank,
-            "post_id": result.post_id,
-            "score": round(result.score, 6),
-            "type": result.post_type,
-            "title": TextView.show_words(result.title),
-            "matches": matches,
-            "parts": [_show_part(part) for part in result.parts],
-            "pattern": _show_pattern(result.pattern),
-        }
-        if post is None:
-            return {**shown, "tags": [], "date": None, "votes": None, "sentences": []}
-        view = TextView.of_post(post, self._max_tokens)
-        sentences = view.choose({m["post"] for m in matches})
-        about = self.describe(post, texts.get(post.parent_id or ""))
-        return {**shown, **about, "sentences": sentences}
+            matches = tuple(_list_nearest(compared[key]))
+        more: dict[str, Any] = {}
+        if post is not None:
+            view = TextView.of_post(post, self._max_tokens)
+            more = _describe(post, texts.get(post.parent_id or ""))
+            more["sentences"] = view.choose({m.post for m in matches})
+        return FoundPost(
+            result.rank,
+            result.post_id,
+            round(result.score, 6),
+            result.post_type,
+            show_words(result.title),
+            matches,
+            tuple(map(_show_part, result.parts)),
+            _show_pattern(result.pattern),
+            **more,
+        )
 
-    def show_post(self, post: Post, question: Post | None) -> dict[str, Any]:
+    def show_post(self, post: Post, question: Post | None) -> PostResponse:
         """Return a whole post."""
         source = post if post.title or question is None else question
         view = TextView(source.title, source.formula_map, self._max_tokens)
-        return {
-            "post_id": post.post_id,
-            "type": post.post_type,
-            "title": view.cut(source.title),
-            **self.describe(post, question),
-            "question_id": post.parent_id,
-            "sentences": TextView.of_post(post, self._max_tokens).sentences,
-        }
-
-    @staticmethod
-    def describe(post: Post, question: Post | None) -> dict[str, Any]:
-        """Return what is known about a post besides its text."""
-        tags = post.tags or (question.tags if question is not None else ())
-        date = (post.creation_date or "")[:10] or None
-        return {"tags": list(tags), "date": date, "votes": post.score}
-
-    @staticmethod
-    def show_explanation(found: Explanation) -> dict[str, Any]:
-        """Return the similarities with the names and words of rows and columns."""
-        rows, columns = (
-            [
-                {
-                    "key": _head(label),
-                    "parts": TextView.show_words(_tail(label)),
-                }
-                for label in labels
-            ]
-            for labels in (found.query_labels, found.post_labels)
+        return PostResponse(
+            post_id=post.post_id,
+            type=post.post_type,
+            title=view.cut(source.title),
+            **_describe(post, question),
+            question_id=post.parent_id,
+            sentences=TextView.of_post(post, self._max_tokens).sentences,
         )
-        return {
-            "score": round(found.score, 6),
-            "rows": rows,
-            "columns": columns,
-            "similarity": found.similarity.round(4).tolist(),
-            "best": found.best.tolist(),
-        }
+
+    def show_explanation(
+        self, found: Explanation, query: TextView, post: PostResponse
+    ) -> ExplainResponse:
+        """Return the similarities with the names and words of rows and columns."""
+        return ExplainResponse(
+            round(found.score, 6),
+            tuple(map(_show_node, found.query_labels)),
+            tuple(map(_show_node, found.post_labels)),
+            tuple(map(tuple, found.similarity.round(4).tolist())),
+            tuple(found.best.tolist()),
+            query.sentences,
+            post,
+        )
 
 
-def _show_match(match: Match, post: Post | None) -> dict[str, Any]:
+def _describe(post: Post, question: Post | None) -> dict[str, Any]:
+    """Return what is known about a post besides its text."""
+    tags = post.tags or (question.tags if question is not None else ())
+    date = (post.creation_date or "")[:10] or None
+    return {"tags": tuple(tags), "date": date, "votes": post.score}
+
+
+def _show_node(label: str) -> LabelledNode:
+    key, _, words = label.partition(" ")
+    return LabelledNode(key, show_words(words))
+
+
+def _show_match(match: Match, post: Post | None) -> NodeMatch:
     """Return the names of both nodes; that of a formula in a comment is looked up."""
     name = _head(match.post)
     if match.post.startswith("$"):
         mentions = post.formula_map if post is not None else ()
         named = (m.placeholder for m in mentions if f"${m.latex}$" == match.post)
         name = f"F{read_placeholder(next(named, 'FORMULA_0'))}"
-    return {
-        "query": _head(match.query),
-        "post": name,
-        "similarity": round(match.similarity, 4),
-    }
+    return NodeMatch(_head(match.query), name, round(match.similarity, 4))
 
 
-def _list_nearest(found: Explanation) -> list[dict[str, Any]]:
-    """Return the nearest sentence or formula for each part of the query."""
+def _list_nearest(found: Explanation) -> Iterator[NodeMatch]:
+    """Yield the nearest sentence or formula for each part of the query."""
     mine, theirs = (
         {i: name for i, label in enumerate(labels) if (name := _head(label)) != "D"}
         for labels in (found.query_labels, found.post_labels)
     )
-    matches = []
     for i, name in mine.items() if theirs else ():
         best = max(theirs, key=lambda j: found.similarity[i, j])
-        similarity = round(float(found.similarity[i, best]), 4)
-        matches.append({"query": name, "post": theirs[best], "similarity": similarity})
-    return matches
+        yield NodeMatch(name, theirs[best], round(float(found.similarity[i, best]), 4))
 
 
-def _show_part(part: ScorePart) -> dict[str, Any]:
+def _show_part(part: ScorePart) -> SystemShare:
     score = None if math.isnan(part.score) else round(part.score, 6)
-    return {"system": part.system, "share": round(part.share, 6), "score": score}
+    return SystemShare(part.system, round(part.share, 6), score)
+
+
+def _show_pattern(found: PatternMatch | None) -> PatternBindings | None:
+    if found is None:
+        return None
+    bound = {name: show_formula(latex) for name, latex in found.bindings.items()}
+    return PatternBindings(found.is_whole, bound)
 
 
 def _head(label: str) -> str:
     return label.partition(" ")[0]
-
-
-def _tail(label: str) -> str:
-    return label.partition(" ")[2]
 
 
 def _split(text: str, max_tokens: int) -> Iterator[tuple[bool, str]]:
@@ -254,17 +261,6 @@ def _split(text: str, max_tokens: int) -> Iterator[tuple[bool, str]]:
             place = found + len(sentence)
 
 
-def _holds(sentence: Mapping[str, Any], keys: Collection[str]) -> bool:
-    return sentence["key"] in keys or any(
-        part.get("key") in keys for part in sentence["parts"]
-    )
-
-
-def _show_pattern(found: PatternMatch | None) -> dict[str, Any] | None:
-    """Return what query variables stand for; ``None`` where there are none."""
-    if found is None:
-        return None
-    shown = {
-        name: TextView.show_formula(latex) for name, latex in found.bindings.items()
-    }
-    return {"whole": found.is_whole, "bindings": shown}
+def _holds(sentence: Sentence, keys: Collection[str]) -> bool:
+    names = (part.key for part in sentence.parts if not isinstance(part, TextPart))
+    return sentence.key in keys or any(name in keys for name in names)

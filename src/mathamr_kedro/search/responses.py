@@ -1,0 +1,298 @@
+"""Response models: what REST, the page, the command line and the assistant return.
+
+A field of an answer is declared here and nowhere else: FastAPI checks answers against
+these classes and describes them in ``/openapi.json``; :func:`to_plain` makes JSON of
+them for the command line.
+
+::
+
+    SearchResponse                             PostResponse    ExplainResponse
+      query     Sentence ...                     sentences       rows, columns
+      results   FoundPost ...                                    similarity, best
+                  sentences   ShownSentence                      query, post
+                                parts   TextPart | FormulaPart | MentionPart
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeAlias
+
+from mathamr_kedro.systems.base import ScorePart
+
+IF_KNOWN: Mapping[str, bool] = {"if_known": True}
+"""Metadata of a field that :func:`to_plain` drops if it is ``None``."""
+
+
+@dataclass(frozen=True)
+class TextPart:
+    """Words between formulas."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class FormulaPart:
+    """A formula, and what a browser draws."""
+
+    latex: str
+    mathml: str | None
+    """``None``: it could not be read."""
+    key: str | None = None
+    """Name of its node in an explanation, such as ``F0``."""
+
+
+@dataclass(frozen=True)
+class MentionPart:
+    """A formula of the collection."""
+
+    latex: str
+    mathml: str | None
+    key: str | None
+    formula_id: str
+
+
+Part: TypeAlias = TextPart | FormulaPart | MentionPart
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence of a query or a post."""
+
+    key: str
+    """Name of its node in an explanation, such as ``S1``."""
+    new_paragraph: bool
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class ShownSentence:
+    """A sentence among those chosen from a post."""
+
+    key: str
+    new_paragraph: bool
+    parts: tuple[Part, ...]
+    gap: bool
+    """Whether sentences before it are not shown."""
+
+
+@dataclass(frozen=True)
+class NodeMatch:
+    """A node of the query and its best partner in the post, by their names."""
+
+    query: str
+    post: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class SystemShare:
+    """What a system gave to a score."""
+
+    system: str
+    share: float
+    """The shares of all systems add up to the score."""
+    score: float | None
+    """Its own, before scores were scaled and weighted; ``None``: it did not find the
+    post."""
+
+
+@dataclass(frozen=True)
+class PatternBindings:
+    """What query variables stand for."""
+
+    whole: bool
+    """Whether the whole formula is an instance; else a part of it."""
+    bindings: Mapping[str, FormulaPart]
+
+
+@dataclass(frozen=True)
+class FoundPost:
+    """One post that was found."""
+
+    rank: int
+    post_id: str
+    score: float
+    type: str
+    title: tuple[Part, ...]
+    matches: tuple[NodeMatch, ...]
+    parts: tuple[SystemShare, ...]
+    pattern: PatternBindings | None
+    tags: tuple[str, ...] = ()
+    """Of the post, or of the question that it answers."""
+    date: str | None = None
+    votes: int | None = None
+    sentences: tuple[ShownSentence, ...] = ()
+    """Those that hold what matched."""
+
+
+@dataclass(frozen=True)
+class SearchResponse:
+    """What a search found, best first."""
+
+    query: tuple[Sentence, ...]
+    """As it was read."""
+    warnings: tuple[str, ...]
+    results: tuple[FoundPost, ...]
+
+
+@dataclass(frozen=True)
+class PostResponse:
+    """A whole post."""
+
+    post_id: str
+    type: str
+    title: tuple[Part, ...]
+    tags: tuple[str, ...]
+    date: str | None
+    votes: int | None
+    question_id: str | None
+    sentences: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class LabelledNode:
+    """A row or column of an explanation."""
+
+    key: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class ExplainResponse:
+    """The similarities between the nodes of a query and of a post."""
+
+    score: float
+    rows: tuple[LabelledNode, ...]
+    columns: tuple[LabelledNode, ...]
+    similarity: tuple[tuple[float, ...], ...]
+    best: tuple[int, ...]
+    """Column of each row."""
+    query: tuple[Sentence, ...]
+    post: PostResponse
+
+
+@dataclass(frozen=True)
+class GraphPictures:
+    """The math graphs of a query and a post as SVG; ``None``: none, or too large."""
+
+    query: str | None
+    post: str | None
+
+
+@dataclass(frozen=True)
+class DrawnExplainResponse(ExplainResponse):
+    """An explanation with both graphs."""
+
+    graphs: GraphPictures
+
+
+@dataclass(frozen=True)
+class RenderResponse:
+    """What somebody is typing, drawn."""
+
+    parts: tuple[Part, ...]
+    mathml: str | None
+
+
+@dataclass(frozen=True)
+class TreesResponse(FormulaPart):
+    """A formula with its trees as SVG; ``None``: none, or too large."""
+
+    slt: str | None = None
+    opt: str | None = None
+    problems: tuple[str, ...] = ()
+    """What was hard to read."""
+
+
+@dataclass(frozen=True)
+class SystemName:
+    """A system that can be asked."""
+
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class SystemsResponse:
+    """What can be asked, and what is asked by default."""
+
+    posts: int
+    default: str
+    systems: tuple[SystemName, ...]
+    formula_default: str
+    formula_systems: tuple[SystemName, ...]
+    can_write: bool = False
+
+
+@dataclass(frozen=True)
+class SkippedPost:
+    """A post that could not be added."""
+
+    id: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class AddResponse:
+    """Ids of posts that were added."""
+
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    failures: tuple[SkippedPost, ...]
+
+
+@dataclass(frozen=True)
+class DeleteResponse:
+    """Ids of posts that were deleted."""
+
+    deleted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class HealthResponse:
+    """That the server can answer."""
+
+    status: str
+    version: str
+    posts: int
+
+
+@dataclass(frozen=True)
+class ErrorResponse:
+    """What was wrong with a request, in one line."""
+
+    detail: str
+
+
+def to_plain(answer: Any) -> Any:
+    """Return an answer as JSON has it: dictionaries, lists and numbers.
+
+    Terms of scores are not part of it: matches tell them in words.
+
+    >>> to_plain(SystemShare("bm25", 0.5, None))
+    {'system': 'bm25', 'share': 0.5, 'score': None}
+    """
+    if isinstance(answer, ScorePart):
+        answer = SystemShare(answer.system, answer.share, answer.score)
+    if is_dataclass(answer):
+        return {
+            f.name: to_plain(value)
+            for f in fields(answer)
+            if (value := getattr(answer, f.name)) is not None
+            or not f.metadata.get("if_known")
+        }
+    if hasattr(answer, "_asdict"):
+        answer = answer._asdict()
+    if isinstance(answer, Mapping):
+        return {name: to_plain(value) for name, value in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [to_plain(value) for value in answer]
+    return answer
+
+
+def to_json(answer: Any) -> str:
+    """Return an answer as text, as ``--json`` prints it."""
+    return json.dumps(to_plain(answer), indent=2, ensure_ascii=False)
