@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 # Many processes are started; each would compile all sources again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-all check lint types contracts unit docs fuzz mutants viz clean
+.PHONY: help setup demo test test-all check lint types contracts unit docs fuzz viz clean
 .DEFAULT_GOAL := help
 
 help:  ## Show the commands.
@@ -65,9 +65,6 @@ docs: $(STAMP)  ## Build the documentation to build/site; broken links fail.
 
 fuzz: $(STAMP)  ## Run the property tests on many examples drawn anew (long).
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n 2 -m "not shared" --timeout=3600 $$(grep -rlE "from hypothesis" tests)
-
-mutants: $(STAMP)  ## Change the code in small ways and list what no test noticed (hours).
-	$(BIN)/python -m tools.mutants
 
 viz: $(STAMP)  ## Look at the eight stages in the browser.
 	@(sleep 8; $(BIN)/python -m webbrowser "http://127.0.0.1:4141/?types=nodes") &
