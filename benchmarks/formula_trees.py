@@ -198,7 +198,7 @@ def _read_pool(pool: Path, number: int) -> list[Formula]:
 
 def measure_latexml(shared: Path, count: int) -> None:
     """Convert formulas by LaTeXML; print agreement and throughput."""
-    from mathamr_kedro.formula import trees_from_latexml
+    from tools.sample.mathml import make_cells
 
     rows = [
         row
@@ -207,12 +207,12 @@ def measure_latexml(shared: Path, count: int) -> None:
     ][:count]
     before = _child_seconds()
     start = time.perf_counter()
-    found = trees_from_latexml([row["latex"] for row in rows])
+    found = make_cells([row["latex"] for row in rows], known={})
     wall, cpu = time.perf_counter() - start, _child_seconds() - before
     for kind, cell in CELLS.items():
+        read = READERS[kind]
         right = sum(
-            getattr(trees, kind) == READERS[kind](row[cell])
-            for row, trees in zip(rows, found, strict=True)
+            read(getattr(found[row["latex"]], kind)) == read(row[cell]) for row in rows
         )
         print_row(f"LaTeXML, latex to {kind.upper()}", f"{right} of {len(rows)}", "all")
     print_row("LaTeXML, formulas per CPU second", f"{len(rows) / cpu:.1f}", "")

@@ -76,7 +76,6 @@ def run_pipeline(folder: Path) -> dict[str, object]:
     files = {
         "posts": "Posts.V1.3.xml",
         "comments": "Comments.V1.3.xml",
-        "links": "PostLinks.V1.3.xml",
         "formulas": {
             f: f"Formulas/{f}_representation_v3" for f in ("latex", "slt", "opt")
         },

@@ -146,9 +146,6 @@ def kinds() -> list[Kind]:
         _from_sample(
             "Comments.V1.3.xml", _of_arqmath("comments", comments="Comments*"), row
         ),
-        _from_sample("PostLinks.V1.3.xml", _of_arqmath("links", links="PostLinks*")),
-        _from_sample("Tags.V1.3.xml", _of_arqmath("tags", tags="Tags*")),
-        _from_sample("Votes.V1.3.xml", _of_arqmath("votes", votes="Votes*")),
         _from_sample(latex, _of_arqmath("formulas", formulas=tables), _first_cell),
         _from_sample(f"{slt}.gz", _of_arqmath("formulas", formulas=tables)),
         *(

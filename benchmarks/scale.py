@@ -66,7 +66,7 @@ def main() -> None:
     known = read_costs(record)
     for posts in sorted(options.posts):
         raw, data = options.folder / f"raw_{posts}", options.folder / f"data_{posts}"
-        if not (raw / "Votes.V1.3.xml").exists():  # written last
+        if not (raw / "Qrels").exists():  # written last
             write_collection(raw, posts, source=options.source)
         for stage in options.stages:
             if not any((c.stage, c.posts) == (stage, posts) for c in known):

@@ -169,18 +169,12 @@ class Writer:
                     )
             posts.write("</posts>\n")
             notes.write("</comments>\n")
-        (self._folder / "PostLinks.V1.3.xml").write_text(
-            '<postlinks>\n  <row Id="1" PostId="1" RelatedPostId="4" LinkTypeId="1"/>\n'
-            "</postlinks>\n"
-        )
         self._close_tables()
         for name in (
             "Topics",
             "Qrels",
         ):  # of the sample: there are no others to go with it
             shutil.copytree(SAMPLE / name, self._folder / name, dirs_exist_ok=True)
-        for name in ("Tags.V1.3.xml", "Votes.V1.3.xml"):
-            shutil.copy(SAMPLE / name, self._folder / name)
 
     def _make_post(self, post_id: int) -> str:
         is_question = post_id % 3 == 1

@@ -95,10 +95,7 @@ def write_collection(root: Path) -> None:
     """Write the download below a folder."""
     judged = _choose_judgments()
     posts = _choose_posts(judged)
-    for name, attribute in (
-        ("Posts", "Id"), ("Comments", "PostId"), ("PostLinks", "PostId"),
-        ("Tags", None), ("Votes", "PostId"),
-    ):  # fmt: skip
+    for name, attribute in (("Posts", "Id"), ("Comments", "PostId")):
         _write_rows(root / "Collection", f"{name}.V1.3.xml", attribute, posts)
     for family in FAMILIES:
         _write_formulas(root, family, posts)

@@ -59,7 +59,6 @@ SKIPPED = {
     r"^mathamr evaluate( -m| --task ntcir)?$": "part of a command",
     r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "a name alone",
     r"^mathamr (export|import|index)( [a-r]\w+)?$": "a name alone",
-    r"^mathamr show formula --reader latexml": "needs the program latexml",
     r"^mathamr import": "tests/cli/test_graph_archives.py imports what was exported",
     r"^mathamr export release": "writes into the sources",
     r"training\.tracking\.mlflow": "needs the package mlflow",

@@ -6,9 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 import mathamr_kedro.formula
-from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli.show import formula
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 
 FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
@@ -162,19 +160,3 @@ def test_tuples_with_the_tokens_of_their_words(run):
 @pytest.mark.parametrize("form", ["backward", "shared", "substitution", "linear"])
 def test_missing_tree_has_no_form(run, form):
     assert "no tree" in run("", "--form", form).stdout
-
-
-def test_latexml_reads_on_request(run, monkeypatch):
-    tree = FormulaTree.from_string("[V!latexml]")
-    read = FormulaTrees(tree, None, {"latexml_failed": 1})
-    monkeypatch.setattr(formula, "trees_from_latexml", lambda formulas: [read])
-    result = run("x", "--reader", "latexml")
-    assert "V!latexml" in result.stdout
-    assert "latexml_failed" in result.stderr
-
-
-def test_missing_latexml_is_told(run, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    result = run("x", "--reader", "latexml")
-    assert isinstance(result.exception, ConfigurationError)
-    assert "Debian package latexml" in str(result.exception)

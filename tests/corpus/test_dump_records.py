@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.corpus.dump_records import read_comments, read_posts, read_tags
+from mathamr_kedro.corpus.dump_records import read_comments, read_posts
 from mathamr_kedro.corpus.raw import RawPost
 
 
@@ -49,9 +49,10 @@ def test_other_types_and_missing_attributes_are_failures(tmp_path):
     assert "PostId" in failure.detail
 
 
-def test_a_count_that_is_no_number_is_noted(tmp_path):
-    failure, tag = read_tags(dump(tmp_path, '<row TagName="a" Count="²"/>'), "Tags.xml")
-    assert failure.reason == "bad_count" and tag.questions is None
+def test_a_score_that_is_no_number_is_noted(tmp_path):
+    row = '<row Id="1" PostTypeId="1" Score="²"/>'
+    failure, post = read_posts(dump(tmp_path, row), "Posts.xml")
+    assert failure.reason == "bad_score" and post.score is None
 
 
 def test_what_was_replaced_is_noted(tmp_path):

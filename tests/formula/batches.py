@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from mathamr_kedro.base.records import Formula
-from mathamr_kedro.formula import BuildTrees, TreeBatch
+from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.formula.tree_batches import find_new_formulas
+from mathamr_kedro.formula.tree_rows import build_rows
 
 
 def build_batch(
     formulas: Sequence[Formula],
     find_missing: Callable[[Iterable[str]], set[str]],
-    function: BuildTrees | None = None,
 ) -> TreeBatch:
     """Build the trees of the formulas whose visual ids the store does not know."""
     links = [(f.formula_id, f.visual_id) for f in formulas]
     new = [formulas[place] for place in find_new_formulas(links, find_missing)]
-    return TreeBatch((function or BuildTrees())(new), links)
+    return TreeBatch(build_rows(new), links)

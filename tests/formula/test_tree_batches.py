@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
 import pytest
 
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.formula import BuildTrees, TreeStore, tree_batches
+from mathamr_kedro.formula import TreeStore, tree_batches
 from mathamr_kedro.formula.tree_batches import TreeBatches
+from mathamr_kedro.formula.tree_rows import build_rows
 from tests.formula.batches import build_batch
 
 
@@ -32,7 +32,7 @@ FILES = {
 }
 
 
-def build_batches(store, config, function=None, names=None):
+def build_batches(store, config, function=build_rows, names=None):
     def open_files():
         for name in names or FILES:
             formulas = FILES[name]
@@ -41,7 +41,7 @@ def build_batches(store, config, function=None, names=None):
 
     made = {}
     batches = TreeBatches(store.missing_visuals)
-    for name, batch in batches.build(open_files(), function or BuildTrees(), config):
+    for name, batch in batches.build(open_files(), config, function):
         store.add_batch(name, *batch)
         made[name] = batch
     return made
@@ -64,17 +64,15 @@ def test_workers_build_what_one_file_after_the_other_gives(
     assert [row.visual_id for row in made["two"].rows] == ["d", "e", "f"]
 
 
-@dataclass(frozen=True)
-class _Deadly(BuildTrees):
-    def __call__(self, formulas):
-        if any(formula.visual_id == "d" for formula in formulas):
-            os._exit(9)
-        return super().__call__(formulas)
+def die_of_d(formulas):
+    if any(formula.visual_id == "d" for formula in formulas):
+        os._exit(9)
+    return build_rows(formulas)
 
 
 def test_a_formula_that_kills_workers_has_no_trees_and_a_reason(tmp_path):
     with TreeStore(tmp_path / "trees.sqlite") as store:
-        build_batches(store, WorkerConfig(workers=2, batch_size=2), _Deadly())
+        build_batches(store, WorkerConfig(workers=2, batch_size=2), die_of_d)
         assert store.row("11").deviations == "worker_died=1"
         assert store.row("11").slt is None
         assert all(store.row(str(n)).slt for n in (0, 1, 3, 13, 14, 30, 32))
@@ -86,7 +84,7 @@ def test_the_next_run_tries_a_formula_again_whose_worker_died(tmp_path):
         build_batches(store, config)
         expected = list(store)
     with TreeStore(tmp_path / "trees.sqlite") as store:
-        build_batches(store, config, _Deadly())
+        build_batches(store, config, die_of_d)
         assert store.list_failures() == ["d"]
         assert store.finished_batches() == FILES.keys() - {"two"}
         made = build_batches(store, config, names=["two"])
@@ -101,7 +99,7 @@ def test_what_failed_in_one_file_is_not_tried_again_by_the_next_file(
 ):
     monkeypatch.setitem(FILES, "six", make_file(40, "d"))
     with TreeStore(tmp_path / "trees.sqlite") as store:
-        made = build_batches(store, WorkerConfig(workers=2, batch_size=2), _Deadly())
+        made = build_batches(store, WorkerConfig(workers=2, batch_size=2), die_of_d)
         assert made["six"].rows == []
         assert "six" in store.finished_batches()
         assert store.row("40").visual_id == "d"

@@ -8,9 +8,8 @@ import pytest
 
 import mathamr_kedro.formula
 from mathamr_kedro.base.records import Formula
-from mathamr_kedro.formula import FormulaTree, FormulaTrees, tree_rows
+from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.formula.tree_rows import (
-    BuildTrees,
     TreeRow,
     write_deviations,
 )
@@ -48,14 +47,6 @@ def test_each_tree_comes_from_its_best_source(presentation, content, sources):
     assert row.slt == ("[V!p]" if sources[0] == "pmml" else "[V!latex]")
     assert row.opt == ("[V!c]" if sources[1] == "cmml" else "[V!latex]")
     assert (row.formula_id, row.visual_id) == ("12", "7")
-
-
-def test_latexml_stands_before_the_latex_reader():
-    converted = FormulaTrees(FormulaTree.from_string("[V!m]"), None, {"empty": 1})
-    row = TreeRow.build(formula(), read_latex, converted)
-    assert (row.slt, row.slt_source) == ("[V!m]", "latexml")
-    assert (row.opt, row.opt_source) == ("[V!latex]", "latex")
-    assert row.deviations == "empty=1 from_latex=1"
 
 
 def test_latex_is_not_read_when_both_cells_are_there():
@@ -124,9 +115,9 @@ def indexed(formula_id, visual_id, **cells):
     return formula(**cells)._replace(formula_id=formula_id, visual_id=visual_id)
 
 
-def fill(store, name, formulas, function=None):
+def fill(store, name, formulas):
     """Add the trees of formulas to a store; return the ids that were built from."""
-    batch = build_batch(formulas, store.missing_visuals, function)
+    batch = build_batch(formulas, store.missing_visuals)
     store.add_batch(name, *batch)
     return [row.formula_id for row in batch.rows]
 
@@ -148,27 +139,3 @@ def test_each_visual_formula_is_built_once(store):
 def test_empty_batch_is_finished_too(store):
     assert fill(store, "first", []) == []
     assert store.finished_batches() == {"first"}
-
-
-def test_formulas_without_mathml_are_converted_all_at_once(store, monkeypatch):
-    calls = []
-
-    def convert(sources):
-        calls.append(sources)
-        return [FormulaTrees(SLT, None, {"converted": 1}) for _ in sources]
-
-    monkeypatch.setattr(tree_rows, "trees_from_latexml", convert)
-    formulas = [
-        indexed("1", "a", latex="y", presentation=PMML, content=CMML),
-        indexed("2", "b", latex="y", presentation=PMML),
-        indexed("3", "c", latex="z"),
-        indexed("4", "d", latex=" "),
-    ]
-    fill(store, "first", formulas, BuildTrees("latexml"))
-    assert calls == [["y", "z"]]
-    assert store.count_sources() == {
-        ("pmml", "cmml"): 1,
-        ("pmml", "latex"): 1,
-        ("latexml", "latex"): 1,
-        ("", ""): 1,
-    }

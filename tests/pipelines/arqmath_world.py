@@ -40,8 +40,6 @@ def write_collection(folder: Path) -> None:
         "Collection/Posts.V1.3.xml": write_posts(),
         "Collection/Comments.V1.3.xml": '<c><row Id="5" PostId="12" Text="so $y$"/>'
         '<row Id="6" PostId="32" Text="no"/></c>',
-        "Collection/PostLinks.V1.3.xml": "<l></l>",
-        "Collection/Tags.V1.3.xml": "<tags></tags>",
     }
     for family in ("latex", "slt", "opt"):
         cells = [

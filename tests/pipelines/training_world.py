@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from mathamr_kedro.base.records import Post, PostLink, TrainingPair
+from mathamr_kedro.base.records import Post, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.graph import GraphRecord
 from tests.pipelines.graph_world import INGESTED, TOPIC, open_catalog, run_stage
@@ -62,7 +62,6 @@ def _write(data: Path, has_pairs: bool, **params: Any) -> None:
         "posts": posts,
         "topics": [],
         "judgments": [],
-        "post_links": [PostLink("1", "3", "duplicate"), PostLink("5", "7", "related")],
     }
     for name, rows in tables.items():
         catalog[name].save(Shard("all-0", "world", rows, {"written": len(rows)}))

@@ -153,14 +153,6 @@ class Judgment(NamedTuple):
     """File that it comes from; two years may judge the same topic."""
 
 
-class PostLink(NamedTuple):
-    """Two linked posts; ``kind`` is ``related``, ``duplicate`` or ``other``."""
-
-    post_id: PostId
-    related_post_id: PostId
-    kind: str
-
-
 class Statement(NamedTuple):
     """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
 
@@ -192,22 +184,6 @@ class StatementLink(NamedTuple):
 
     post_id: PostId
     premise_id: PostId
-
-
-class Tag(NamedTuple):
-    """A tag and how many questions carry it."""
-
-    name: str
-    questions: int | None
-
-
-class Vote(NamedTuple):
-    """A vote for a post; ``kind`` is the dump's number (1 accepted, 2 up, 3 down)."""
-
-    vote_id: str
-    post_id: PostId
-    kind: str
-    creation_date: str | None
 
 
 class TrainingPair(NamedTuple):

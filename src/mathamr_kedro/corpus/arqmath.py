@@ -14,14 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.base.records import Failure, Formula, Judgment, PostLink, Tag, Vote
-from mathamr_kedro.corpus.dump_records import (
-    read_comments,
-    read_links,
-    read_posts,
-    read_tags,
-    read_votes,
-)
+from mathamr_kedro.base.records import Failure, Formula, Judgment
+from mathamr_kedro.corpus.dump_records import read_comments, read_posts
 from mathamr_kedro.corpus.formula_tables import FormulaTables
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
@@ -63,9 +57,6 @@ class ArqmathFiles:
 
     posts: str
     comments: str = ""
-    links: str = ""
-    tags: str = ""
-    votes: str = ""
     formulas: Mapping[str, str] = field(default_factory=dict)
     """Family (``latex``, ``slt``, ``opt``) to its folder."""
     topics: tuple[str, ...] = ()
@@ -155,18 +146,6 @@ class ArqmathCollection(Collection):
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""
         return self._read("comments", read_comments)
-
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Yield links between posts."""
-        return self._read("links", read_links)
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Yield the tags."""
-        return self._read("tags", read_tags)
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Yield the votes."""
-        return self._read("votes", read_votes)
 
     def _read(
         self, part: Part, read: Callable[[Path, str], Iterator[T | Failure]]

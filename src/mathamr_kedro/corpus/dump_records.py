@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from mathamr_kedro.base.records import Failure, PostLink, Tag, Vote
+from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.types import PostType
 from mathamr_kedro.corpus.raw import RawComment, RawPost, make_failure
 from mathamr_kedro.corpus.xml_rows import REPLACEMENT, read_rows
@@ -22,7 +22,6 @@ _Values = Mapping[str, str]
 
 _TAG = re.compile(r"<([^<>]+)>")
 _TYPES: dict[str, PostType] = {"1": "question", "2": "answer"}
-_LINK_KINDS = {"1": "related", "3": "duplicate"}
 _INTEGER = re.compile("-?[0-9]{1,9}")  # fits into 32 bits
 _MAX_ID = 200  # characters; a longer id is a sign of damage
 
@@ -35,21 +34,6 @@ def read_posts(path: Path, source: str) -> Iterator[RawPost | Failure]:
 def read_comments(path: Path, source: str) -> Iterator[RawComment | Failure]:
     """Yield comments."""
     return _read_rows(path, source, ("Id", "PostId"), _convert_comment)
-
-
-def read_links(path: Path, source: str) -> Iterator[PostLink | Failure]:
-    """Yield links between posts."""
-    return _read_rows(path, source, ("PostId", "RelatedPostId"), _convert_link)
-
-
-def read_tags(path: Path, source: str) -> Iterator[Tag | Failure]:
-    """Yield tags."""
-    return _read_rows(path, source, ("TagName",), _convert_tag)
-
-
-def read_votes(path: Path, source: str) -> Iterator[Vote | Failure]:
-    """Yield votes."""
-    return _read_rows(path, source, ("Id", "PostId", "VoteTypeId"), _convert_vote)
 
 
 def _read_rows(
@@ -85,11 +69,10 @@ def _find_problem(values: _Values, needed: tuple[str, ...]) -> tuple[str, str] |
 
 
 def _find_defects(values: _Values) -> Iterator[tuple[str, str]]:
-    for name in ("Score", "Count"):
-        number = values.get(name)
-        if number and not _INTEGER.fullmatch(number):
-            detail = f"expected a whole number as {name}, got {number[:40]!r}"
-            yield f"bad_{name.lower()}", f"{detail}; taken as unknown"
+    score = values.get("Score")
+    if score and not _INTEGER.fullmatch(score):
+        detail = f"expected a whole number as Score, got {score[:40]!r}"
+        yield "bad_score", f"{detail}; taken as unknown"
     if any(REPLACEMENT in value for value in values.values()):
         yield "replaced_character", "a character that XML does not allow is now U+FFFD"
 
@@ -107,6 +90,7 @@ def _failure(
 
 
 def _convert_post(source: str, line: int, values: _Values) -> RawPost:
+    score = values.get("Score", "")
     return RawPost(
         source=source,
         place=f"line {line}",
@@ -115,7 +99,7 @@ def _convert_post(source: str, line: int, values: _Values) -> RawPost:
         parent_id=values.get("ParentId"),
         accepted_answer_id=values.get("AcceptedAnswerId"),
         creation_date=values.get("CreationDate"),
-        score=_read_integer(values.get("Score", "")),
+        score=int(score) if _INTEGER.fullmatch(score) else None,
         tags=tuple(_TAG.findall(values.get("Tags", ""))),
         title=values.get("Title", ""),
         body=values.get("Body", ""),
@@ -131,21 +115,3 @@ def _convert_comment(source: str, line: int, values: _Values) -> RawComment:
         post_id=values["PostId"],
         text=text,
     )
-
-
-def _convert_link(source: str, line: int, values: _Values) -> PostLink:
-    kind = _LINK_KINDS.get(values.get("LinkTypeId", ""), "other")
-    return PostLink(values["PostId"], values["RelatedPostId"], kind)
-
-
-def _convert_tag(source: str, line: int, values: _Values) -> Tag:
-    return Tag(values["TagName"], _read_integer(values.get("Count", "")))
-
-
-def _convert_vote(source: str, line: int, values: _Values) -> Vote:
-    date = values.get("CreationDate")
-    return Vote(values["Id"], values["PostId"], values["VoteTypeId"], date)
-
-
-def _read_integer(text: str) -> int | None:
-    return int(text) if _INTEGER.fullmatch(text) else None

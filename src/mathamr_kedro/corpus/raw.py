@@ -14,20 +14,17 @@ from mathamr_kedro.base.records import (
     Failure,
     Formula,
     Judgment,
-    PostLink,
     Statement,
     StatementLink,
-    Tag,
     TrainingPair,
-    Vote,
 )
 from mathamr_kedro.base.types import PostType
 from mathamr_kedro.trec import TopicNotes
 
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
-    "posts", "comments", "links", "tags", "votes", "formulas", "topics",
-    "topic_formulas", "topic_notes", "qrels", "pairs",
+    "posts", "comments", "formulas", "topics", "topic_formulas", "topic_notes",
+    "qrels", "pairs",
 ]  # fmt: skip
 """Parts of a collection, named as in the catalog."""
 
@@ -165,24 +162,12 @@ class Collection(ABC):
         """Yield comments."""
         return iter(())
 
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Yield links between posts."""
-        return iter(())
-
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield what is known of posts that are statements: theorems, lemmas, ..."""
         return iter(())
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements the proof of a statement cites."""
-        return iter(())
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Yield tags."""
-        return iter(())
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Yield votes."""
         return iter(())
 
     def formula_tables(

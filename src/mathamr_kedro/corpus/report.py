@@ -105,9 +105,6 @@ def _list_counts(statistics: Mapping[str, Any]) -> list[tuple[Any, ...]]:
             if kind != "total"
         ),
         ("Comments", statistics["comments"]),
-        ("Links between posts", statistics["links"]),
-        ("Tags", statistics["tags"]),
-        ("Votes", statistics["votes"]),
         ("Formulas in the index", formulas["rows"]),
         ("Formulas that may be returned", formulas["returnable"]),
         ("Visually distinct formulas", formulas["visual_ids"]),

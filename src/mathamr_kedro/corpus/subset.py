@@ -32,12 +32,9 @@ from mathamr_kedro.base.records import (
     Failure,
     Formula,
     Judgment,
-    PostLink,
     Statement,
     StatementLink,
-    Tag,
     TrainingPair,
-    Vote,
 )
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
 from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
@@ -45,7 +42,7 @@ from mathamr_kedro.corpus.threads import Answers, Threads
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.trec import TopicNotes
 
-_Below = TypeVar("_Below", RawComment, PostLink, Statement, StatementLink, Vote)
+_Below = TypeVar("_Below", RawComment, Statement, StatementLink)
 _Judged = TypeVar("_Judged", RawTopic, Judgment)
 
 _FORMULAS_OF = {"task2_formulas": "task2"}
@@ -269,10 +266,6 @@ class SubsetCollection(Collection):
         """Yield the comments under posts that can be found."""
         return self._filter(self._whole.comments())
 
-    def links(self) -> Iterator[PostLink | Failure]:
-        """Yield the links of posts that can be found."""
-        return self._filter(self._whole.links())
-
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield the statements among posts that can be found."""
         return self._filter(self._whole.statements())
@@ -280,14 +273,6 @@ class SubsetCollection(Collection):
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield what the proofs of statements cite that can be found."""
         return self._filter(self._whole.statement_links())
-
-    def tags(self) -> Iterator[Tag | Failure]:
-        """Yield the tags of the whole collection."""
-        return self._whole.tags()
-
-    def votes(self) -> Iterator[Vote | Failure]:
-        """Yield the votes on posts that can be found."""
-        return self._filter(self._whole.votes())
 
     def formula_tables(
         self,

@@ -2,8 +2,8 @@ r"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
 
 ```
 MathML ──> mathml/ ──┐                      ┌─> text_drawing, svg_drawing
-LaTeX ───> latex/ ───┼─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
-LaTeX ───> latexml ──┘   (node, labels,     └─> tree_rows, tree_store: one row per
+LaTeX ───> latex/ ───┴─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
+   │                     (node, labels,     └─> tree_rows, tree_store: one row per
    │                      bracket strings,      visually distinct formula, on disk
    │                      tuples)
    └─────> latex/display_mathml: what browsers draw; rendered_text: words and formulas
@@ -26,7 +26,6 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
     from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
-    from mathamr_kedro.formula.latexml import require_latexml, trees_from_latexml
     from mathamr_kedro.formula.mathml import (
         TreeError,
         opt_from_mathml,
@@ -38,19 +37,13 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-    from mathamr_kedro.formula.tree_rows import (
-        BuildTrees,
-        TreeBatch,
-        TreeRow,
-        find_trees,
-    )
+    from mathamr_kedro.formula.tree_rows import TreeBatch, TreeRow, find_trees
     from mathamr_kedro.formula.tree_store import TreeStore
 
 
 __all__ = [
     "MATH_STYLE",
     "SLT_EDGES",
-    "BuildTrees",
     "FormulaTree",
     "FormulaTrees",
     "PatternMatch",
@@ -66,10 +59,8 @@ __all__ = [
     "mathml_from_latex",
     "opt_from_mathml",
     "render_text",
-    "require_latexml",
     "slt_from_mathml",
     "trees_from_latex",
-    "trees_from_latexml",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Formula trees: the value that every source (MathML, LaTeXML, LaTeX) ends in.
+"""Formula trees: the value that every source (MathML, LaTeX) ends in.
 
 >>> tree = FormulaTree.from_string("[V!x[+[V!y]],a[N!2]]")
 >>> tree.kind, tree.size, tree.depth

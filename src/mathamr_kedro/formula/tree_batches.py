@@ -5,12 +5,12 @@ Trees are built once per visual id, from the first formula that shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.types import FormulaId, VisualId
 from mathamr_kedro.base.workers import Failed, Partition, WorkerConfig, run_partitions
-from mathamr_kedro.formula.tree_rows import BuildTrees, TreeBatch, TreeRow
+from mathamr_kedro.formula.tree_rows import TreeBatch, TreeRow, build_rows
 
 AT_ONCE = 2048
 """Formulas of a file that are read together: their markup is long."""
@@ -40,15 +40,15 @@ class TreeBatches:
     def build(
         self,
         files: Iterable[tuple[str, _Links, _ReadPlaces]],
-        function: BuildTrees,
         workers: WorkerConfig,
+        function: Callable[[Sequence[Formula]], list[TreeRow]] = build_rows,
     ) -> Iterator[tuple[str, TreeBatch]]:
         """Yield the batch of each file, in their order.
 
         Args:
             files: name, formula and visual ids, and what reads some of the formulas.
-            function: builds trees.
-            workers: where it runs.
+            workers: where trees are built.
+            function: builds them.
         """
         rows: list[TreeRow] = []
         for done in run_partitions(function, self._cut(files), workers):

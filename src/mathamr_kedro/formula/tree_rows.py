@@ -2,9 +2,9 @@
 
 ```
 formula ──┬─ presentation there? ── yes ─> SLT, source pmml
-          │                          no ─> SLT of LaTeXML or of the LaTeX reader
+          │                          no ─> SLT of the LaTeX reader, source latex
           └─ content there? ──────── yes ─> OPT, source cmml
-                                     no ─> OPT of LaTeXML or of the LaTeX reader
+                                     no ─> OPT of the LaTeX reader, source latex
 ```
 
 Collections that publish trees hold bracket strings in these cells: source brackets.
@@ -15,14 +15,12 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mathamr_kedro.formula
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.base.records import TRANSIENT, Formula
 from mathamr_kedro.base.types import FormulaId, VisualId
-from mathamr_kedro.formula.latexml import trees_from_latexml
 from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
@@ -33,7 +31,8 @@ VERSION = 2
 """Of the trees of formulas; another one rebuilds all of them."""
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
-"""Where a tree came from; empty where there is none."""
+"""Where a tree came from; empty if there is none. Stores hold the numbers, so the
+place of LaTeXML, which read formulas once, stays."""
 
 # Deflate looks for what it has seen: begin each tree with what most trees contain.
 DICTIONARY = (
@@ -74,7 +73,6 @@ class TreeRow(NamedTuple):
         cls,
         formula: Formula,
         read_latex: Callable[[str], FormulaTrees] | None = None,
-        converted: FormulaTrees | None = None,
     ) -> TreeRow:
         """Return the row of a formula, each tree from the best source there is.
 
@@ -84,27 +82,20 @@ class TreeRow(NamedTuple):
         Args:
             formula: with LaTeX and, as MathML or as bracket strings, presentation and
                 content, each possibly empty.
-            read_latex: reads LaTeX where a tree is still missing;
+            read_latex: reads LaTeX if a tree is still missing;
                 :func:`mathamr_kedro.formula.trees_from_latex` in total mode by default.
-            converted: the trees that LaTeXML made of the LaTeX, where it was run.
         """
         reasons: Counter[str] = Counter()
         slt, slt_source = _read_cell(formula.presentation, "slt", reasons)
         opt, opt_source = _read_cell(formula.content, "opt", reasons)
-        for source, make in (
-            ("latexml", lambda: converted),
-            ("latex", lambda: _read(formula.latex, read_latex)),
-        ):
-            if slt is not None and opt is not None:
-                break
-            found = make()
-            if found is None:
-                continue
+        is_whole = slt is not None and opt is not None
+        found = None if is_whole else _read(formula.latex, read_latex)
+        if found is not None:
             reasons.update(found.problems)
             if slt is None and found.slt is not None:
-                slt, slt_source = found.slt, source
+                slt, slt_source = found.slt, "latex"
             if opt is None and found.opt is not None:
-                opt, opt_source = found.opt, source
+                opt, opt_source = found.opt, "latex"
         return cls(
             formula.formula_id,
             formula.visual_id,
@@ -216,24 +207,9 @@ def write_deviations(reasons: Counter[str]) -> str:
     )
 
 
-@dataclass(frozen=True)
-class BuildTrees:
-    """The function of the workers: formulas to rows."""
-
-    latex_reader: Literal["builtin", "latexml"] = "builtin"
-    """What reads formulas without MathML, LaTeXML a batch at once."""
-
-    def __call__(self, formulas: Sequence[Formula]) -> list[TreeRow]:
-        """Return the row of each formula."""
-        if self.latex_reader == "builtin":
-            return [TreeRow.build(formula) for formula in formulas]
-        bare = [f for f in formulas if not (f.presentation and f.content)]
-        bare = [formula for formula in bare if formula.latex.strip()]
-        found = trees_from_latexml([formula.latex for formula in bare])
-        converted = {f.visual_id: trees for f, trees in zip(bare, found, strict=True)}
-        return [
-            TreeRow.build(f, converted=converted.get(f.visual_id)) for f in formulas
-        ]
+def build_rows(formulas: Sequence[Formula]) -> list[TreeRow]:
+    """Return the row of each formula: the function of the workers."""
+    return [TreeRow.build(formula) for formula in formulas]
 
 
 def _deflate(text: str | None, dictionary: bytes) -> bytes | None:

@@ -73,9 +73,6 @@ def write_collection(folder: Path) -> None:
             <row Id="5" PostId="1" Text="Not for {mark("51")}, I think."/>
             <row Id="6" PostId="2" Text="What about {mark("61")}?"/>
             <row Id="7" PostId="2" Text="Thank you."/></comments>""",
-        "PostLinks.V1.3.xml": "<l/>",
-        "Tags.V1.3.xml": "<tags/>",
-        "Votes.V1.3.xml": "<votes/>",
         "Topics/Task2/Topics_Task2.xml": list_topics(),
         "Topics/Task2/Information.csv": "Topic,Category,Difficulty,Dependency\n",
         "Qrels/qrel_task1.tsv": "A.1\t0\t2\t3\n",

@@ -33,10 +33,6 @@ def raw(tmp_path) -> Path:
     files = {
         "Posts.V1.3.xml": POSTS,
         "Comments.V1.3.xml": '<c><row Id="5" PostId="1" Text="so $y$"/></c>',
-        "PostLinks.V1.3.xml": '<l><row PostId="1" RelatedPostId="9" '
-        'LinkTypeId="3"/></l>',
-        "Tags.V1.3.xml": '<tags><row TagName="algebra" Count="1"/></tags>',
-        "Votes.V1.3.xml": '<votes><row Id="1" PostId="2" VoteTypeId="1"/></votes>',
         "Topics/Task1/Topics_Task1.xml": TOPICS,
         "Topics/Task1/Information.csv": "Topic,Category,Difficulty,Dependency\n"
         "A.1,Proof,Low,Both\n",

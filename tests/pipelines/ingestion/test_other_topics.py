@@ -13,7 +13,7 @@ def times(catalog, name: str) -> dict[str, int]:
 
 def test_new_topics_do_not_redo_posts(ingest, raw: Path) -> None:
     before = ingest()
-    tables = ("posts", "comments", "formulas", "post_links")
+    tables = ("posts", "comments", "formulas")
     known = {name: times(before, name) for name in tables}
     trees = before.load("formula_trees").made_from
     topics = raw / "Topics/Task1/Topics_Task1.xml"

@@ -34,7 +34,6 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     raw, straight, broken = (tmp_path / n for n in ("raw", "straight", "broken"))
     monkeypatch.setattr(synthetic_collection, "FILES_PER_FAMILY", 8)
     number = synthetic_collection.write_collection(raw, posts=100)
-    (raw / "Votes.V1.3.xml").write_text("<votes>\n</votes>\n")  # many
     params = {"raw_root": str(raw), "ingestion": SHARDS}
     run_stage(straight, "ingestion", **params)
 

@@ -16,7 +16,7 @@ def ingest(raw: Path, data: Path, **subset):
     params = {
         "data_root": str(data),
         "raw_root": str(raw),
-        "ingestion": {"subset": subset, "formula_trees": {"latex_reader": "builtin"}},
+        "ingestion": {"subset": subset},
     }
     create = {"env": "arqmath+judged", "runtime_params": params}
     with KedroSession.create(PROJECT, **create) as session:

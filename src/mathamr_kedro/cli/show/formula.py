@@ -21,7 +21,6 @@ from mathamr_kedro.formula import (
     graphs,
     opt_from_mathml,
     slt_from_mathml,
-    trees_from_latexml,
 )
 
 _TITLES = {"slt": "Symbol Layout Tree (SLT)", "opt": "Operator Tree (OPT)"}
@@ -37,12 +36,6 @@ _Blocks: TypeAlias = Iterator[tuple[str, str]]
 @click.command(name="formula", short_help="Draw the trees of a formula.")
 @click.argument("formula")
 @click.option("--mathml", is_flag=True, help="FORMULA is MathML, not LaTeX.")
-@click.option(
-    "--reader",
-    type=click.Choice(["builtin", "latexml"]),
-    default="builtin",
-    help="What reads LaTeX; latexml needs the program (Debian package latexml).",
-)
 @click.option(
     "--form",
     type=click.Choice(
@@ -67,7 +60,6 @@ _Blocks: TypeAlias = Iterator[tuple[str, str]]
 def command(
     formula: str,
     mathml: bool,
-    reader: str,
     form: str,
     seed: int,
     order: int | None,
@@ -89,7 +81,7 @@ def command(
     if mathml:
         trees = _read_mathml(graphs.prepare_content(text) if form == "linear" else text)
     else:
-        trees = _read_latex(text, reader)
+        trees = formulas.trees_from_latex(text, mode="total")
     if form == "trees":
         blocks = _show_trees(trees, strings)
     elif form == "substitution":
@@ -105,13 +97,6 @@ def command(
         svg.parent.mkdir(parents=True, exist_ok=True)
         svg.write_text(draw_svg(trees), encoding="utf-8")
         click.echo(f"Wrote {svg}")
-
-
-def _read_latex(text: str, reader: str) -> FormulaTrees:
-    if reader == "builtin":
-        return formulas.trees_from_latex(text, mode="total")
-    (trees,) = trees_from_latexml([text])
-    return trees
 
 
 def _read_mathml(text: str) -> FormulaTrees:

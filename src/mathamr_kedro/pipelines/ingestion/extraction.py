@@ -33,9 +33,6 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
     "formulas": ("formulas",),
     "posts": ("posts", "formulas"),
     "comments": ("comments", "formulas"),
-    "post_links": ("links",),
-    "tags": ("tags",),
-    "votes": ("votes",),
     "topics": ("topics", "topic_formulas", "topic_notes"),
     "topic_formulas": ("topic_formulas",),
     "judgments": ("qrels",),
@@ -85,27 +82,6 @@ def extract_comments(
     yield from _extract("comments", collection, raw, parameters, clean)
 
 
-def extract_links(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the links between posts: duplicate and related questions."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("post_links", collection, collection.links(), parameters)
-
-
-def extract_tags(collection: Collection, parameters: Mapping[str, Any]) -> ShardPairs:
-    """Read the tags and how often each is used."""
-    yield from _extract("tags", collection, collection.tags(), parameters)
-
-
-def extract_votes(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the votes on posts."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("votes", collection, collection.votes(), parameters)
-
-
 def extract_topics(
     collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
 ) -> ShardPairs:
@@ -120,37 +96,25 @@ def extract_topics(
     yield from _extract("topics", collection, collection.topics(), parameters, clean)
 
 
-def extract_topic_formulas(
-    collection: Collection, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the formulas of the topics; ``post_id`` holds the topic."""
-    raw = collection.topic_formulas()
-    yield from _extract("topic_formulas", collection, raw, parameters)
+def extract_as_read(table: str) -> Callable[..., ShardPairs]:
+    """Return the node that reads a table whose records need no cleaning.
 
+    Args:
+        table: its name, which is that of the reader of a collection: ``judgments``,
+            ``topic_formulas`` (``post_id`` holds the topic), ``statements`` or
+            ``statement_links``; most collections lack some.
+    """
 
-def extract_judgments(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the relevance judgments, each document once per topic and file."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("judgments", collection, collection.judgments(), parameters)
+    def extract(
+        collection: Collection,
+        chosen_posts: ShardedTable,
+        parameters: Mapping[str, Any],
+    ) -> ShardPairs:
+        collection = open_subset(collection, chosen_posts, parameters)
+        raw = getattr(collection, table)()
+        yield from _extract(table, collection, raw, parameters)
 
-
-def extract_statements(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read kind, number, name and place of statements; most collections have none."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("statements", collection, collection.statements(), parameters)
-
-
-def extract_statement_links(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read which statements the proof of each statement cites."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    raw = collection.statement_links()
-    yield from _extract("statement_links", collection, raw, parameters)
+    return extract
 
 
 def _extract(

@@ -14,7 +14,7 @@ from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
-from mathamr_kedro.formula import BuildTrees, TreeStore
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.formula.tree_batches import TreeBatches
 from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
@@ -37,13 +37,12 @@ def build_formula_trees(
     topics add their trees and leave those of the posts as they are.
     """
     config = IngestionConfig.read(parameters)
-    reader = config.formula_trees.latex_reader
     tables = (formulas, posts, comments, topic_formulas)
     sources = [table.checksum for table in tables[:-1]]
     step = name_version("trees", TREES_VERSION)
-    made_from = checksum(step, *sources, *[reader] * (reader == "latexml"))
-    names = ("formulas", "posts", "comments", "reader", "version of the trees")
-    parts = dict(zip(names, (*sources, reader, step), strict=True))
+    made_from = checksum(step, *sources)
+    names = ("formulas", "posts", "comments", "version of the trees")
+    parts = dict(zip(names, (*sources, step), strict=True))
     start = StartOfTrees(made_from, parts)
     yield start
     files = (
@@ -56,9 +55,7 @@ def build_formula_trees(
         (name, *list_formulas(table, file, table is topic_formulas))
         for name, table, file in new
     )
-    batches = TreeBatches(start.find_missing).build(
-        opened, BuildTrees(reader), config.workers
-    )
+    batches = TreeBatches(start.find_missing).build(opened, config.workers)
     for name, batch in report_progress(
         batches, "shards of formulas turned into trees", total=len(new)
     ):

@@ -122,9 +122,6 @@ def describe_ingestion(
         "subset": chosen_posts.counts,
         **describe_posts(tables["posts"].tables(["post_type", "text", "formula_map"])),
         "comments": accounts["comments"]["written"],
-        "links": accounts["post_links"]["written"],
-        "tags": accounts["tags"]["written"],
-        "votes": accounts["votes"]["written"],
         "formulas": describe_formulas(
             tables["formulas"].tables(formula_columns),
             returnable_formulas.tables(["visual_id"]),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
@@ -12,18 +12,9 @@ from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
-from mathamr_kedro.formula import require_latexml
 
 MIN_PAIRS = 2
 """A single pair has no negatives."""
-
-
-@dataclass(frozen=True)
-class _FormulaTreesConfig:
-    """How the trees of formulas are built."""
-
-    latex_reader: Literal["builtin", "latexml"] = "builtin"
-    """What reads formulas without MathML; ``latexml`` needs the program."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +28,6 @@ class IngestionConfig:
     """``accepted``: with the accepted answer (thesis 3.4); ``all``: with each;
     ``links``: a statement with each one that its proof cites; ``judged``: queries with
     what judgments for training call relevant."""
-    formula_trees: _FormulaTreesConfig = _FormulaTreesConfig()
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
     workers: WorkerConfig = field(default_factory=lambda: WorkerConfig(batch_size=256))
@@ -56,11 +46,6 @@ class IngestionConfig:
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:
         """Check what the configuration gave."""
         return read_parameters(cls, values, where="ingestion")
-
-    def check_machine(self) -> None:
-        """Refuse a program that is not installed here."""
-        if self.formula_trees.latex_reader == "latexml":
-            require_latexml()
 
     def check_pairs(self, number: int, num_epochs: int) -> None:
         """Refuse a collection without pairs if an encoder is to be trained.

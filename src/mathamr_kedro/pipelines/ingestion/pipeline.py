@@ -12,14 +12,13 @@ from mathamr_kedro.pipelines.ingestion.selection import choose_posts, pair_posts
 
 _PARAMETERS = "params:ingestion"
 _CHOSEN = "chosen_posts"
+# Tables whose records are as their reader yields them.
+_READ = ("topic_formulas", "judgments", "statements", "statement_links")
 # Tables whose failures are collected, in the order of the report.
 _SOURCES = (
     "formulas",
     "posts",
     "comments",
-    "post_links",
-    "tags",
-    "votes",
     "topics",
     "topic_formulas",
     "judgments",
@@ -56,14 +55,8 @@ def _extract_tables() -> list[Node]:
         ),
         _extract(extraction.extract_posts, "posts", "visual_index", _CHOSEN),
         _extract(extraction.extract_comments, "comments", "visual_index", _CHOSEN),
-        _extract(extraction.extract_links, "post_links", _CHOSEN),
-        _extract(extraction.extract_tags, "tags"),
-        _extract(extraction.extract_votes, "votes", _CHOSEN),
         _extract(extraction.extract_topics, "topics", _CHOSEN),
-        _extract(extraction.extract_topic_formulas, "topic_formulas"),
-        _extract(extraction.extract_judgments, "judgments", _CHOSEN),
-        _extract(extraction.extract_statements, "statements", _CHOSEN),
-        _extract(extraction.extract_statement_links, "statement_links", _CHOSEN),
+        *(_extract(extraction.extract_as_read(t), t, _CHOSEN) for t in _READ),
     ]
 
 
@@ -131,5 +124,5 @@ def _extract(function: Callable[..., object], table: str, *extra: str) -> Node:
         function,
         inputs=["collection", *extra, _PARAMETERS],
         outputs=[f"{table}_failures", table],
-        name=function.__name__,
+        name=f"extract_{table}",
     )
