@@ -103,17 +103,14 @@ def prepare_captured(case: Case, shards: GraphShards, args) -> Callable[[int], N
     model.set_compute(ComputeConfig(precision=case.precision))
     step = make_step(model, case.precision)
     batches = draw_batches(case, shards)
-    buckets = Buckets(shards, batches, case.pairs).choose(batches)
+    buckets = Buckets(shards, batches, case.pairs)
     on_device = DeviceShards(shards, torch.device(args.device))
     compiled = case.system == "compiled"
-    steps = ResidentSteps(
-        step, on_device, case.pairs, capture=True, compile_plan=compiled
-    )
+    steps = ResidentSteps(step, on_device, buckets, capture=True, compile_plan=compiled)
     steps.load_epoch(
-        torch.from_numpy(batches),
+        batches,
         torch.tensor([step_key(0, i) for i in range(case.steps)]),
         torch.full((case.steps,), RATES.learning_rate),
-        buckets,
     )
 
     def run(i: int) -> None:

@@ -181,8 +181,8 @@ def explain_formula(
             f"{suggest(system, known) or '.'} The last run indexed: "
             f"{', '.join(known) or 'none'} (conf/<env>/parameters/systems.yml)"
         )
-    ranker = catalog.load(f"{name}.index").open().find("formulas", system)
-    explain = getattr(ranker, "explain", None)
+    opened = catalog.load(f"{name}.index").open()
+    explain = getattr(opened, "explain_nodes", None)
     if explain is None:
         raise ConfigurationError(
             f"Expected a system that compares parts of formulas (got {system!r}, which "
@@ -195,7 +195,7 @@ def explain_formula(
     else:
         formula = FormulaInstance("q", "", "query", text)
         query = Query("query", formula=formula, trees=_find_trees(store, formula))
-    matches: Sequence[Any] = explain(query, found)
+    matches: Sequence[Any] = explain(query, found, system)
     return matches
 
 

@@ -99,7 +99,7 @@ def test_renumbered_graphs_are_those_built_with_the_vocabulary(shard: Path) -> N
     expected = {r.graph_id: builder.build_record(r) for r in RECORDS}
     assert found == expected
     assert isinstance(found["1"], GraphArrays)
-    names = [types.types[n] for n in found["1"].node_type[:5]]
+    names = [types.names[n] for n in found["1"].node_type[:5]]
     assert names == ["function", "[UNK]", "V!x", "V!x", "[UNKNUM_INT]"]
     for graph in found.values():
         graph.check(builder.numbering.schema)

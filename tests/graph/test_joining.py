@@ -51,7 +51,7 @@ def test_graphs_and_pairs_follow_one_another(tmp_path: Path) -> None:
             expected_graph = part.posts.graph(place)
             assert np.array_equal(graph.node_type, expected_graph.node_type)
             assert np.array_equal(graph.source, expected_graph.source)
-    assert joined.types.types == one.types.types
+    assert joined.types.names == one.types.names
     assert joined.variant == one.variant
 
 
@@ -67,7 +67,7 @@ def test_the_same_graphs_are_joined_once(tmp_path: Path) -> None:
 
 def test_other_vocabularies_are_refused(tmp_path: Path) -> None:
     one, two = write(tmp_path, "a"), write(tmp_path, "b")
-    types = two.types.types
+    types = two.types.names
     NodeVocabulary([*types[:-1], "other"]).save(two.folder / "types.json")
     (two.folder / "seals.json").unlink()
     with pytest.raises(ConfigurationError, match=r"node types of .* too; prepare both"):

@@ -80,10 +80,10 @@ def test_a_folder_holds_what_training_needs(tmp_path: Path) -> None:
     assert found.post_type.tolist() == [0, 1, 2, 1]
     assert found.train_pairs.tolist() == [[0, 3]]
     assert found.validation_pairs.tolist() == [[0, 1]]
-    assert found.types.types[6:] == ("map", "set", "FORMULA_0")
+    assert found.types.names[6:] == ("map", "set", "FORMULA_0")
     assert found.relations.find("mod") == 1
     graph = found.posts.graph(1)
-    assert [found.types.types[n] for n in graph.node_type[:2]] == ["map", "set"]
+    assert [found.types.names[n] for n in graph.node_type[:2]] == ["map", "set"]
     assert found.configuration == PARAMETERS.describe()
     formula_ids, visual_ids = found.posts.name_formulas(range(4))
     assert (list(formula_ids), list(visual_ids)) == (["f7"], ["70"])

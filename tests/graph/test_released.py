@@ -28,8 +28,8 @@ def folder(tmp_path):
 
 def test_vocabularies_come_back(folder):
     types, relations = ReleasedEncoder(str(folder)).load_vocabularies(GraphVariant())
-    assert types.types == TYPES.types
-    assert relations.roles == ROLES.roles
+    assert types.names == TYPES.names
+    assert relations.names == ROLES.names
 
 
 def test_another_variant_is_refused(folder):
@@ -46,8 +46,8 @@ def test_a_source_takes_the_place_of_counting(folder):
     labels = {(CONCEPT, "group"): 3, (CONCEPT, "set"): 1}
     counts = LabelCounts(1, labels, {"mod": 2})
     made = Vocabularies.build(counts, VocabularyConfig(source=str(folder)))
-    assert made.types.types == TYPES.types
-    assert made.relations.roles == ROLES.roles
+    assert made.types.names == TYPES.names
+    assert made.relations.names == ROLES.names
     # Three of four nodes are groups, which the encoder does not know.
     assert made.report.coverage == pytest.approx(0.25)
 

@@ -37,32 +37,32 @@ COUNTS = {"set": 9, "N!2": 7, "map": 7, "7": 4, "N!1729": 4, "N!0.5": 4, "1/3": 
 
 def test_the_most_frequent_types_come_first_and_ties_by_name() -> None:
     vocabulary = NodeVocabulary.build(COUNTS, size=20, rare_below=5)
-    assert vocabulary.types == (*SPECIAL_TYPES, "set", "N!2", "map")
+    assert vocabulary.names == (*SPECIAL_TYPES, "set", "N!2", "map")
 
 
 def test_rare_numbers_share_a_token_of_their_kind() -> None:
     vocabulary = NodeVocabulary.build(COUNTS, size=20, rare_below=5)
-    found = [vocabulary.types[vocabulary.find(n)] for n in ("7", "N!1729", "N!0.5")]
+    found = [vocabulary.names[vocabulary.find(n)] for n in ("7", "N!1729", "N!0.5")]
     assert found == ["[UNKNUM_INT]", "[UNKNUM_INT]", "[UNKNUM_DEC]"]
-    assert vocabulary.types[vocabulary.find("1/3")] == "[UNKNUM_RAT]"
-    assert vocabulary.types[vocabulary.find("N!2")] == "N!2"
+    assert vocabulary.names[vocabulary.find("1/3")] == "[UNKNUM_RAT]"
+    assert vocabulary.names[vocabulary.find("N!2")] == "N!2"
 
 
 def test_the_threshold_is_the_least_count_of_an_own_type() -> None:
     vocabulary = NodeVocabulary.build(COUNTS, size=20, rare_below=4)
-    assert vocabulary.types[-3:] == ("7", "N!0.5", "N!1729")
+    assert vocabulary.names[-3:] == ("7", "N!0.5", "N!1729")
 
 
 def test_what_does_not_fit_is_unknown() -> None:
     vocabulary = NodeVocabulary.build(COUNTS, size=len(SPECIAL_TYPES) + 1, rare_below=5)
-    assert vocabulary.types[6:] == ("set",)
-    assert vocabulary.types[vocabulary.find("map")] == "[UNK]"
-    assert vocabulary.types[vocabulary.find("N!2")] == "[UNKNUM_INT]"
+    assert vocabulary.names[6:] == ("set",)
+    assert vocabulary.names[vocabulary.find("map")] == "[UNK]"
+    assert vocabulary.names[vocabulary.find("N!2")] == "[UNKNUM_INT]"
 
 
 def test_a_url_has_its_type_even_where_no_training_graph_has_one() -> None:
     vocabulary = NodeVocabulary.build({}, size=20, rare_below=5)
-    assert vocabulary.types[vocabulary.find("[URL]")] == "[URL]"
+    assert vocabulary.names[vocabulary.find("[URL]")] == "[URL]"
 
 
 def test_a_vocabulary_without_room_is_refused() -> None:
@@ -78,16 +78,16 @@ def test_foreign_types_are_refused() -> None:
 def test_vocabularies_survive_being_written(tmp_path: Path) -> None:
     types = NodeVocabulary.build({"V!𝑥": 2, '"\n': 1, "\ud800": 1}, 20, 5)
     types.save(tmp_path / "types.json")
-    assert NodeVocabulary.load(tmp_path / "types.json").types == types.types
+    assert NodeVocabulary.load(tmp_path / "types.json").names == types.names
     relations = RelationVocabulary.build({"ARG0": 2, "é": 1})
     relations.save(tmp_path / "relations.json")
     found = RelationVocabulary.load(tmp_path / "relations.json")
-    assert found.roles == relations.roles
+    assert found.names == relations.names
 
 
 def test_relations_end_with_the_virtual_and_auxiliary_ones() -> None:
     relations = RelationVocabulary.build({"mod": 5, "ARG0": 5, "0": 9, "opt": 1})
-    assert relations.roles == (
+    assert relations.names == (
         "unknown", "0", "ARG0", "mod", "opt",
         "virtual_formula", "virtual_sentence", "virtual_document", "auxiliary_vn",
     )  # fmt: skip
@@ -95,9 +95,9 @@ def test_relations_end_with_the_virtual_and_auxiliary_ones() -> None:
 
 def test_numbered_roles_fall_back_to_the_next_smaller_one() -> None:
     relations = RelationVocabulary.build({"snt2": 3, "snt5": 2, "op1": 4})
-    names = [relations.roles[relations.find(r)] for r in ("snt4", "snt99", "snt1")]
+    names = [relations.names[relations.find(r)] for r in ("snt4", "snt99", "snt1")]
     assert names == ["snt2", "snt5", "snt2"]
-    assert relations.roles[relations.find("ARG7")] == "unknown"
+    assert relations.names[relations.find("ARG7")] == "unknown"
 
 
 def test_the_schema_counts_both_vocabularies() -> None:
@@ -113,7 +113,7 @@ def test_the_schema_counts_both_vocabularies() -> None:
 def test_rare_numbered_roles_count_as_smaller_ones():
     counts = {"snt1": 9, "snt40": 8, "snt57": 1, "prep-under": 1}
     relations = RelationVocabulary.build(counts, rare_below=2)
-    assert "snt57" not in relations.roles
+    assert "snt57" not in relations.names
     assert relations.find("snt57") == relations.find("snt40")
     assert relations.find("snt3") == relations.find("snt1")
-    assert relations.roles[relations.find("prep-under")] == "prep-under"
+    assert relations.names[relations.find("prep-under")] == "prep-under"

@@ -45,7 +45,7 @@ def test_written_configurations_are_read_back(tmp_path):
     [
         ('{"batchsize": 8}', "did you mean 'batch_size'"),
         ('{"batch_size": 1}', "batch_size of at least 2"),
-        ('{"steps": "fast"}', "one of"),
+        ('{"loss": {"objective": "fast"}}', "one of"),
         ("{", "Expected JSON"),
     ],
 )

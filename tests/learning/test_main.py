@@ -6,19 +6,12 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.graph import (
-    SPECIAL_TYPES,
-    GraphShards,
-    GraphVariant,
-    NodeVocabulary,
-    RelationVocabulary,
-)
 from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
@@ -27,6 +20,7 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.kills import kill_module
+from tests.learning.prepared import write_prepared
 from tests.learning.process_work import TEACHER_WIDTH
 
 CONFIG = {
@@ -38,11 +32,11 @@ CONFIG = {
 
 
 def write_inputs(shards, folder, config=CONFIG):
-    pairs = [[str(i), str(i + 1)] for i in range(0, 40, 2)]
-    (folder / "pairs.json").write_text(json.dumps(pairs))
+    if not (folder / "prepared").is_dir():
+        write_prepared(shards, folder / "prepared")
     (folder / "config.json").write_text(json.dumps(config))
-    options = {"--data": shards.folder, "--pairs": folder / "pairs.json"}
-    options |= {"--config": folder / "config.json", "--out": folder / "out"}
+    options = {"--data": folder / "prepared", "--config": folder / "config.json"}
+    options |= {"--out": folder / "out"}
     return [str(part) for option in options.items() for part in option]
 
 
@@ -62,36 +56,13 @@ def test_what_is_read_and_what_is_written_must_be_said(tmp_path, capsys, missing
     assert f"required: {missing}" in capsys.readouterr().err
 
 
-def write_prepared(shards, folder):
-    """What preprocessing leaves, as far as training reads it."""
-    shutil.copytree(shards.folder, folder / "posts")
-    variant = {"graph": asdict(GraphVariant())}
-    content = {"configuration": variant, "made_from": "", "report": {}}
-    (folder / "configuration.json").write_text(json.dumps(content))
-    schema = shards.schema
-    types = [f"V!{i}" for i in range(schema.num_node_types)]
-    types[: len(SPECIAL_TYPES)] = SPECIAL_TYPES
-    roles = ["slt", *"nab", *(f"ARG{i}" for i in range(schema.num_forward))]
-    NodeVocabulary(types).save(folder / "types.json")
-    RelationVocabulary(roles[: schema.num_forward]).save(folder / "relations.json")
-    rows = np.arange(40).reshape(20, 2)
-    np.save(folder / "train_pairs.npy", rows[:15])
-    np.save(folder / "validation_pairs.npy", rows[15:])
-    np.save(folder / "post_type.npy", np.zeros(len(shards), dtype=np.uint8))
-
-
-@pytest.mark.parametrize("data", ["prepared", "prepared/posts"])
-def test_prepared_graphs_bring_their_pairs(shards, tmp_path, data):
-    write_prepared(shards, tmp_path / "prepared")
-    (tmp_path / "config.json").write_text(json.dumps(CONFIG))
-    options = {"--data": data, "--config": "config.json", "--out": "out"}
-    assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0
+def test_prepared_graphs_bring_their_pairs(shards, tmp_path):
+    assert main(write_inputs(shards, tmp_path)) == 0
     facts = json.loads((tmp_path / "out" / "training.json").read_text())
     assert (facts["pairs"], facts["validation_pairs"]) == (15, 5)
 
 
 def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
-    write_prepared(shards, tmp_path / "prepared")
     seen = []
     # Its principal axes take the cube of the width.
     monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
@@ -100,19 +71,17 @@ def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatc
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),
     )
     taught = CONFIG | {"distillation": {"weight": 1.0}}
-    (tmp_path / "config.json").write_text(json.dumps(taught))
-    options = {"--data": "prepared", "--config": "config.json", "--out": "out"}
-    assert main([p for o, v in options.items() for p in (o, str(tmp_path / v))]) == 0
+    assert main(write_inputs(shards, tmp_path, taught)) == 0
     (symbols,) = seen
     variable = shards.schema.num_node_types
     assert symbols.kind_of.tolist()[-1] == variable
     assert symbols.is_layout.tolist()[:5] == [True, True, True, True, False]
 
 
-def test_shards_alone_need_a_file_of_pairs(shards, tmp_path, caplog):
+def test_graphs_without_their_pairs_are_refused(shards, tmp_path, caplog):
     arguments = ["--data", str(shards.folder), "--out", str(tmp_path / "out")]
     assert main(arguments) == 1
-    assert "give the pairs with --pairs" in caplog.text
+    assert "run the stage 'preprocessing'" in caplog.text
 
 
 def test_errors_are_one_line(shards, tmp_path, caplog):
@@ -135,7 +104,7 @@ def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
     assert all(torch.equal(made[name], value) for name, value in start.items())
     facts = json.loads((tmp_path / "out" / "training.json").read_text())
     assert facts["settings"]["model"]["hidden_dim"] == 8
-    assert facts["pairs"] == 18
+    assert facts["pairs"] == 15
     # The same folder goes on only with the same start.
     save_model(tmp_path / "start", MathAMRPlus(model.config, shards.schema))
     assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
@@ -143,15 +112,14 @@ def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
 
 
 def test_an_encoder_that_reads_texts_starts_from_one_that_does_not(shards, tmp_path):
-    shutil.copytree(shards.folder, tmp_path / "graphs")
+    arguments = write_inputs(shards, tmp_path)
     texts = np.random.default_rng(0).normal(size=(len(shards), 12))
-    np.save(tmp_path / "graphs" / "texts.npy", texts.astype(np.float16))
-    arguments = write_inputs(GraphShards(tmp_path / "graphs"), tmp_path)
+    np.save(tmp_path / "prepared/posts/texts.npy", texts.astype(np.float16))
     start = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2), shards.schema)
     save_model(tmp_path / "start", start)
     still = {"learning_rate": 0.0, "min_learning_rate": 0.0}
     changes = {"optimizer": still, "model": {"text_dim": 12}}
-    write_inputs(GraphShards(tmp_path / "graphs"), tmp_path, CONFIG | changes)
+    write_inputs(shards, tmp_path, CONFIG | changes)
     assert main([*arguments, "--start", str(tmp_path / "start")]) == 0
     made = load_model(tmp_path / "out" / "model", ComputeConfig(device="cpu"))
     assert (made.config.text_dim, made.config.hidden_dim) == (12, 8)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
@@ -14,54 +12,29 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
 
 
-def columns(pairs):
-    return [pairs.queries.tolist(), pairs.documents.tolist()]
-
-
-def test_json_names_posts_or_positions(shards, tmp_path):
-    path = tmp_path / "pairs.json"
-    path.write_text(json.dumps([["3", "5"], ["4", "6"], [7, 1]]))
-    expected = [[3, 4, 7], [5, 6, 1]]
-    assert columns(TrainingPairs.read(path, shards)) == expected
+def test_pairs_say_which_are_held_out(shards):
+    rows, held_out = np.array([[3, 5], [4, 6]]), np.array([True, False])
+    learn, check = TrainingPairs.of_rows(rows, shards, held_out).split(seed=0)
+    assert (learn.queries.tolist(), learn.documents.tolist()) == ([4], [6])
+    assert (check.queries.tolist(), check.documents.tolist()) == ([3], [5])
 
 
 def test_there_may_be_no_pairs(shards):
-    assert len(TrainingPairs.of_rows([], shards)) == 0
-
-
-@pytest.mark.parametrize("kind", [np.int32, str])
-def test_npz_names_posts_or_positions(shards, tmp_path, kind):
-    rows = np.array([[3, 5], [4, 6]]).astype(kind)
-    held_out = np.array([True, False])
-    np.savez(tmp_path / "pairs.npz", pairs=rows, validation=held_out)
-    pairs = TrainingPairs.read(tmp_path / "pairs.npz", shards)
-    assert columns(pairs) == [[3, 4], [5, 6]]
-    learn, check = pairs.split(seed=0)
-    assert (learn.queries.tolist(), check.queries.tolist()) == ([4], [3])
+    assert len(TrainingPairs.of_rows(np.zeros((0, 2)), shards)) == 0
 
 
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([["3"]], "a question and an answer"),
-        ([["3", ""]], "a question and an answer"),
-        ([["3", "5", "9"]], "a question and an answer"),
+        ([[3]], "a question and an answer"),
+        ([[3, 5, 9]], "a question and an answer"),
         ([[3, 40]], r"below 40 in the pairs \(got 40\)"),
+        ([[3, -1]], r"below 40 in the pairs \(got -1\)"),
     ],
 )
 def test_broken_pairs_are_refused(shards, rows, message):
     with pytest.raises(MalformedInputError, match=message):
-        TrainingPairs.of_rows(rows, shards)
-
-
-def test_missing_posts_and_files_are_named(shards, tmp_path):
-    with pytest.raises(MissingInputError, match="post '99'"):
-        TrainingPairs.of_rows([["3", "99"]], shards)
-    with pytest.raises(MissingInputError, match=r"none\.json"):
-        TrainingPairs.read(tmp_path / "none.json", shards)
-    (tmp_path / "bad.json").write_text("{")
-    with pytest.raises(MalformedInputError, match=r"bad\.json"):
-        TrainingPairs.read(tmp_path / "bad.json", shards)
+        TrainingPairs.of_rows(np.array(rows), shards)
 
 
 @pytest.fixture
@@ -89,7 +62,7 @@ def test_so_many_pairs_are_held_out(pairs, count, held_out):
 def test_positions_and_marks_must_fit(shards):
     last = len(shards) - 1
     assert TrainingPairs.of_rows(np.array([[0, last]]), shards).documents[0] == last
-    for rows in (np.array([0, 1]), np.array([[0], [1]]), np.array([[0, -1]])):
+    for rows in (np.array([0, 1]), np.array([[0], [1]])):
         with pytest.raises(MalformedInputError, match="a question and an answer"):
             TrainingPairs.of_rows(rows, shards)
     with pytest.raises(MalformedInputError, match=r"2 marks .*\(got 3\)"):

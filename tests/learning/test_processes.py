@@ -27,6 +27,7 @@ from mathamr_kedro.learning.trainer import HISTORY, TrainingResult, train
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from tests.conftest import PATIENCE
+from tests.learning.prepared import write_prepared
 from tests.learning.process_work import TEACHER_WIDTH, Job, run_two
 
 
@@ -165,12 +166,13 @@ def test_two_processes_train_as_one(
 
 def test_torchrun_trains_as_one_process(shards, pairs, plain, tmp_path):
     """The command itself, with the losses that are on by default."""
-    rows = np.column_stack([pairs.queries, pairs.documents])
-    np.savez(tmp_path / "pairs.npz", pairs=rows)
+    write_prepared(shards, tmp_path / "prepared")
+    validation = np.arange(20) >= 15
+    pairs = replace(pairs, validation=validation)
     (tmp_path / "config.json").write_text(json.dumps(asdict(plain)))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     command += ["--nproc-per-node", "2", "-m", "mathamr_kedro.learning"]
-    command += ["--data", str(shards.folder), "--pairs", str(tmp_path / "pairs.npz")]
+    command += ["--data", str(tmp_path / "prepared")]
     command += ["--config", str(tmp_path / "config.json"), "--out", str(tmp_path / "2")]
     done = subprocess.run(
         command, capture_output=True, text=True, timeout=PATIENCE, check=False

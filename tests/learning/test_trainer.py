@@ -285,21 +285,14 @@ def test_formulas_that_look_the_same_are_learned(shards, config, tmp_path):
     assert losses[2] - losses[1] == pytest.approx(losses[1] - losses[0], rel=1e-3)
 
 
-def test_captured_steps_need_a_gpu(shards, pairs, config, tmp_path):
-    with pytest.raises(ConfigurationError, match="CUDA device for steps 'captured'"):
-        train(shards, pairs, replace(config, steps="captured"), tmp_path)
-
-
 @pytest.mark.gpu
-@pytest.mark.parametrize("steps", ["captured", "compiled"])
 def test_killed_training_on_the_gpu_ends_with_the_same_bits(
-    shards, pairs, config, tmp_path, steps
+    shards, pairs, config, tmp_path
 ):
     config = replace(
         config,
         model=replace(config.model, projection_dim=16),
         compute=ComputeConfig(device="cuda"),
-        steps=steps,
     )
 
     def kill(progress):
@@ -311,7 +304,7 @@ def test_killed_training_on_the_gpu_ends_with_the_same_bits(
         train(shards, pairs, config, tmp_path / "killed", kill)
     resumed = train(shards, pairs, config, tmp_path / "killed")
     assert same(weights_of(whole), weights_of(resumed))
-    on_cpu = replace(config, compute=CPU, steps="eager")
+    on_cpu = replace(config, compute=CPU)
     slow = train(shards, pairs, on_cpu, tmp_path / "cpu")
     assert whole.history[0].train_loss == pytest.approx(
         slow.history[0].train_loss, rel=1e-2

@@ -29,8 +29,7 @@ class Ranker:
         )
 
     def explain(self, topic: Topic, found: str) -> Any:
-        ranker = self.index.find(TARGETS[self.task], self.form)
-        return ranker.explain(self._read(topic), found)
+        return self.index.explain_nodes(self._read(topic), found, self.form)
 
     def _read(self, topic: Topic) -> Query:
         topic = topic._replace(task=f"task{self.task}")

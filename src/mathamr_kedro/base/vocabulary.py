@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import write_text
@@ -41,12 +42,11 @@ class Vocabulary:
 
     def save(self, path: Path) -> None:
         """Write the names in order, as JSON."""
-        write_text(path, json.dumps(self.names, ensure_ascii=False, indent=0))
+        # Escaped: lone surrogates of a formula cannot be written as UTF-8.
+        write_text(path, json.dumps(self.names, indent=0))
 
     @classmethod
-    def load(
-        cls, path: Path, generalise: Callable[[str], str] = lambda name: ""
-    ) -> Vocabulary:
+    def load(cls, path: Path, generalise: Callable[[str], str] | None = None) -> Self:
         """Read what :meth:`save` wrote.
 
         Raises:
@@ -55,17 +55,17 @@ class Vocabulary:
         """
         if not path.is_file():
             raise MissingInputError(
-                f"Expected {path.name} in {str(path.parent)!r}; run the stage "
-                "'training'"
+                f"Expected {path.name} in {str(path.parent)!r}; run the stages "
+                "'preprocessing' and 'training'"
             )
         try:
             names = json.loads(path.read_text(encoding="utf-8"))
         except ValueError as exc:
             raise MalformedInputError(
-                f"Expected a list of names in {str(path)!r} ({exc}); run the stage "
-                "'training' again"
+                f"Expected a list of names in {str(path)!r} ({exc}); delete its folder "
+                "and run the stages 'preprocessing' and 'training'"
             ) from exc
-        return cls(names, generalise)
+        return cls(names) if generalise is None else cls(names, generalise)
 
 
 def choose_frequent(counts: Mapping[str, int], min_count: int = 1) -> Sequence[str]:

@@ -67,7 +67,7 @@ def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
 
 def _refuse_differences(first: PreparedGraphs, other: PreparedGraphs) -> None:
     one, two = (
-        (graphs.variant, graphs.types.types, graphs.relations.roles)
+        (graphs.variant, graphs.types.names, graphs.relations.names)
         for graphs in (first, other)
     )
     names = ("variant", "node types", "relations")

@@ -96,8 +96,8 @@ class ReleasedEncoder:
             ConfigurationError: variant, node types or relations differ.
         """
         types, relations = self.load_vocabularies(graphs.variant)
-        expected = (types.types, relations.roles)
-        if expected != (graphs.types.types, graphs.relations.roles):
+        expected = (types.names, relations.names)
+        if expected != (graphs.types.names, graphs.relations.names):
             raise ConfigurationError(
                 "Expected graphs numbered by the vocabularies of the encoder "
                 f"{self.name!r}, {len(types):,} node types and {len(relations):,} "

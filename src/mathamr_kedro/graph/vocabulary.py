@@ -13,15 +13,14 @@ own: it is the relation plus their number (see :mod:`~mathamr_kedro.graph.arrays
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.graph.arrays import GraphSchema
 
 UNK, MASK, URL = "[UNK]", "[MASK]", "[URL]"
@@ -111,17 +110,21 @@ class VocabularyReport:
         return asdict(self)
 
 
-class NodeVocabulary:
-    """Numbers of node types."""
+class NodeVocabulary(Vocabulary):
+    """Numbers of node types; an unknown number counts by its kind.
 
-    def __init__(self, types: Sequence[str]) -> None:
-        if tuple(types[: len(SPECIAL_TYPES)]) != SPECIAL_TYPES:
+    >>> vocabulary = NodeVocabulary.build({"set": 9}, size=7, rare_below=5)
+    >>> [vocabulary.names[vocabulary.find(n)] for n in ("set", "map", "N!0.5")]
+    ['set', '[UNK]', '[UNKNUM_DEC]']
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names, _find_special)
+        if self.names[: len(SPECIAL_TYPES)] != SPECIAL_TYPES:
             raise ConfigurationError(
                 f"Expected node types to begin with {list(SPECIAL_TYPES)} "
-                f"(got {list(types[:6])!r})"
+                f"(got {list(self.names[:6])!r})"
             )
-        self.types = tuple(types)
-        self._ids = {name: number for number, name in enumerate(self.types)}
 
     @classmethod
     def build(
@@ -136,57 +139,45 @@ class NodeVocabulary:
                 (tau of thesis 3.3.1).
 
         >>> counts = {"set": 9, "N!2": 7, "N!1729": 2, "map": 1}
-        >>> NodeVocabulary.build(counts, size=8, rare_below=5).types[6:]
+        >>> NodeVocabulary.build(counts, size=8, rare_below=5).names[6:]
         ('set', 'N!2')
         """
-        if size < len(SPECIAL_TYPES):
+        room = size - len(SPECIAL_TYPES)
+        if room < 0:
             raise ConfigurationError(
                 f"Expected room for the {len(SPECIAL_TYPES)} special node types "
                 f"(got a vocabulary of {size!r})"
             )
-        ranked = sorted(
-            (-count, name)
-            for name, count in counts.items()
+        chosen = [
+            name
+            for name in choose_frequent(counts)
             if name not in SPECIAL_TYPES
-            and (count >= rare_below or classify_number(name) is None)
-        )
-        room = size - len(SPECIAL_TYPES)
-        return cls([*SPECIAL_TYPES, *(name for _, name in ranked[:room])])
-
-    def find(self, name: str) -> int:
-        """Return the number of a normalised type; numbers fall back by their kind.
-
-        >>> vocabulary = NodeVocabulary.build({"set": 9}, size=7, rare_below=5)
-        >>> [vocabulary.types[vocabulary.find(n)] for n in ("set", "map", "N!0.5")]
-        ['set', '[UNK]', '[UNKNUM_DEC]']
-        """
-        number = self._ids.get(name)
-        if number is not None:
-            return number
-        kind = classify_number(name)
-        return self._ids[UNK if kind is None else RARE_NUMBERS[kind]]
-
-    def __len__(self) -> int:
-        return len(self.types)
-
-    def save(self, path: Path) -> None:
-        """Write the types in order, as JSON."""
-        path.write_text(json.dumps(self.types, ensure_ascii=True, indent=0))
-
-    @classmethod
-    def load(cls, path: Path) -> NodeVocabulary:
-        """Read what :meth:`save` wrote."""
-        return cls(json.loads(path.read_text()))
+            and (counts[name] >= rare_below or classify_number(name) is None)
+        ]
+        return cls([*SPECIAL_TYPES, *chosen[:room]])
 
 
-class RelationVocabulary:
-    """Numbers of forward relations."""
+def _find_special(name: str) -> str:
+    """Return the special type of a type without a number."""
+    kind = classify_number(name)
+    return UNK if kind is None else RARE_NUMBERS[kind]
 
-    def __init__(self, roles: Sequence[str]) -> None:
-        self.roles = tuple(roles)
-        self._ids = {role: number for number, role in enumerate(self.roles)}
+
+class RelationVocabulary(Vocabulary):
+    """Numbers of forward relations.
+
+    A numbered role that training never saw (``snt57``) counts as the largest smaller
+    one that it saw.
+
+    >>> relations = RelationVocabulary.build({"snt1": 9, "snt2": 5, "mod": 7})
+    >>> [relations.names[relations.find(r)] for r in ("mod", "snt57", "foo")]
+    ['mod', 'snt2', 'unknown']
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        super().__init__(names, self._find_nearest)
         self._numbered: dict[str, list[int]] = {}
-        for role in self.roles:
+        for role in self.names:
             match = _NUMBERED.fullmatch(role)
             if match:
                 self._numbered.setdefault(match[1], []).append(int(match[2]))
@@ -202,9 +193,9 @@ class RelationVocabulary:
         Long posts have thousands of sentences, each with a role of its own. So many
         rare relations would weaken all: matrices start the smaller, the more there are.
 
-        >>> RelationVocabulary.build({"ARG0": 3, "mod": 5}).roles[:3]
+        >>> RelationVocabulary.build({"ARG0": 3, "mod": 5}).names[:3]
         ('unknown', 'mod', 'ARG0')
-        >>> RelationVocabulary.build({"snt1": 9, "snt57": 1, "mod": 1}, 2).roles[:3]
+        >>> RelationVocabulary.build({"snt1": 9, "snt57": 1, "mod": 1}, 2).names[:3]
         ('unknown', 'snt1', 'mod')
 
         Args:
@@ -212,34 +203,21 @@ class RelationVocabulary:
             rare_below: numbered roles that occur less often are dropped.
         """
         own = {UNKNOWN_ROLE, *VIRTUAL_ROLES, AUXILIARY_ROLE}
-        ranked = sorted(
-            (-n, role)
-            for role, n in counts.items()
-            if role not in own and (n >= rare_below or not _NUMBERED.fullmatch(role))
-        )
-        roles = [role for _, role in ranked]
-        return cls([UNKNOWN_ROLE, *roles, *VIRTUAL_ROLES, AUXILIARY_ROLE])
+        chosen = [
+            role
+            for role in choose_frequent(counts)
+            if role not in own
+            and (counts[role] >= rare_below or not _NUMBERED.fullmatch(role))
+        ]
+        return cls([UNKNOWN_ROLE, *chosen, *VIRTUAL_ROLES, AUXILIARY_ROLE])
 
-    def find(self, role: str) -> int:
-        """Return the number of a role.
-
-        A numbered role that training never saw (``snt57``) counts as the largest
-        smaller one it saw.
-
-        >>> relations = RelationVocabulary.build({"snt1": 9, "snt2": 5, "mod": 7})
-        >>> [relations.roles[relations.find(r)] for r in ("mod", "snt57", "foo")]
-        ['mod', 'snt2', 'unknown']
-        """
-        number = self._ids.get(role)
-        if number is not None:
-            return number
+    def _find_nearest(self, role: str) -> str:
         match = _NUMBERED.fullmatch(role)
-        if match and match[1] in self._numbered:
-            known = self._numbered[match[1]]
-            place = bisect_left(known, int(match[2]))
-            nearest = known[max(place - 1, 0)]
-            return self._ids.get(f"{match[1]}{nearest}", 0)
-        return 0
+        if match is None or match[1] not in self._numbered:
+            return UNKNOWN_ROLE
+        known = self._numbered[match[1]]
+        place = bisect_left(known, int(match[2]))
+        return f"{match[1]}{known[max(place - 1, 0)]}"
 
     @property
     def directed_roles(self) -> tuple[str, ...]:
@@ -248,19 +226,7 @@ class RelationVocabulary:
         >>> RelationVocabulary.build({"ARG0": 1}).directed_roles[6:8]
         ('unknown*', 'ARG0*')
         """
-        return (*self.roles, *(f"{role}*" for role in self.roles))
-
-    def __len__(self) -> int:
-        return len(self.roles)
-
-    def save(self, path: Path) -> None:
-        """Write the roles in order, as JSON."""
-        path.write_text(json.dumps(self.roles, ensure_ascii=True, indent=0))
-
-    @classmethod
-    def load(cls, path: Path) -> RelationVocabulary:
-        """Read what :meth:`save` wrote."""
-        return cls(json.loads(path.read_text()))
+        return (*self.names, *(f"{role}*" for role in self.names))
 
 
 def make_schema(types: NodeVocabulary, relations: RelationVocabulary) -> GraphSchema:

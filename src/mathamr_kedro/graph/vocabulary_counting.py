@@ -72,7 +72,7 @@ class Vocabularies(NamedTuple):
         lost = sum(
             count for name, count in normal.items() if types.find(name) == unknown
         )
-        known = set(types.types)
+        known = set(types.names)
         report = VocabularyReport(
             graphs=counts.graphs,
             nodes=nodes,

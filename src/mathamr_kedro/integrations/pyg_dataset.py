@@ -41,7 +41,7 @@ class MathGraphDataset(Dataset):
         super().__init__(None, transform)
         self.prepared = _open_graphs(Path(root))
         self.shards = getattr(self.prepared, part)
-        self.type_names = (*self.prepared.types.types, *KIND_NAMES)
+        self.type_names = (*self.prepared.types.names, *KIND_NAMES)
         self.relation_names = self.prepared.relations.directed_roles
 
     def len(self) -> int:

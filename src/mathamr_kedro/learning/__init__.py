@@ -2,7 +2,7 @@
 
 ::
 
-    pairs = TrainingPairs.read(Path("pairs.json"), shards)
+    pairs = TrainingPairs.of_rows(rows, shards)    # (N, 2) positions
     result = train(shards, pairs, TrainingConfig(), Path("out"))
     for posts in encode_shards(load_model(result.model_dir), shards): ...
 
@@ -12,7 +12,7 @@ What is inside::
                 checkpoints  history  processes
     MathAMR+    trainer ─> inputs ─> steps/ ─> losses      config  pairs  augmentation
                 validation
-                distillation, pattern_teacher, formula_symbols, teacher_vectors
+                distillation, pattern_teacher, formula_symbols
     after it    releasing  card  encoding
 """
 
@@ -27,7 +27,6 @@ from mathamr_kedro.learning.releasing import (
     has_same_weights,
     release_encoder,
 )
-from mathamr_kedro.learning.teacher_vectors import write_document_vectors
 from mathamr_kedro.learning.trainer import MODEL, TrainingResult, train
 
 __all__ = [
@@ -45,5 +44,4 @@ __all__ = [
     "has_same_weights",
     "release_encoder",
     "train",
-    "write_document_vectors",
 ]

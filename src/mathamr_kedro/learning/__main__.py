@@ -4,7 +4,6 @@
 
     python -m mathamr_kedro.learning --data PREPARED --config FILE --out DIR
     python -m mathamr_kedro.learning --data PREPARED PREPARED --out DIR
-    python -m mathamr_kedro.learning --data SHARDS --pairs FILE --out DIR
     torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --out ...
 
 ``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
@@ -24,10 +23,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.base.errors import MathAMRError, MissingInputError
-from mathamr_kedro.graph import GraphShards, PreparedGraphs, ReleasedEncoder
+from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.graph import PreparedGraphs, ReleasedEncoder
 from mathamr_kedro.graph.joining import join_prepared
-from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
@@ -41,13 +39,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Train, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m mathamr_kedro.learning",
-        description="Train an encoder from graph shards and pairs.",
+        description="Train an encoder from prepared graphs and their pairs.",
         epilog="Started again with the same arguments, a stopped training resumes.",
     )
     add = parser.add_argument
     add("--data", type=Path, required=True, metavar="FOLDER", nargs="+",
-        help="prepared graphs with their pairs, or graph shards")  # fmt: skip
-    add("--pairs", type=Path, metavar="FILE", help=".json or .npz; those of --data")
+        help="prepared graphs with their pairs")  # fmt: skip
     add("--config", type=Path, metavar="FILE", help="JSON; Table 4.5 without it")
     add("--out", type=Path, required=True, metavar="DIR", help="model and history")
     add("--start", type=Path, metavar="FOLDER", help="model or released encoder")
@@ -57,20 +54,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         config = (
             TrainingConfig.read_json(args.config) if args.config else TrainingConfig()
         )
-        data = args.data[0]
         if len(args.data) > 1:
-            data = join_prepared(args.data, args.out / "graphs").folder
-        prepared = _find_prepared(data)
-        shards = GraphShards(data) if prepared is None else prepared.posts
-        if args.pairs is not None:
-            pairs = TrainingPairs.read(args.pairs, shards)
+            graphs = join_prepared(args.data, args.out / "graphs")
         else:
-            pairs = _take_pairs(prepared, data)
-        if args.start is not None and prepared is not None:
-            _check_numbers(args.start, prepared)
-        symbols = None if prepared is None else FormulaSymbols.of_graphs(prepared)
+            graphs = PreparedGraphs(args.data[0])
+        if args.start is not None and (args.start / VARIANT).is_file():
+            ReleasedEncoder(str(args.start)).check(graphs)
+        rows, is_held_out = graphs.all_pairs()
         result = train(
-            shards, pairs, config, args.out, start=args.start, symbols=symbols
+            graphs.posts,
+            TrainingPairs.of_rows(rows, graphs.posts, is_held_out),
+            config,
+            args.out,
+            start=args.start,
+            symbols=FormulaSymbols.of_graphs(graphs),
         )
     except MathAMRError as exc:
         logger.error("%s", exc)
@@ -82,31 +79,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result.model_dir,
     )
     return 0
-
-
-def _find_prepared(data: Path) -> PreparedGraphs | None:
-    """Return the prepared graphs that a folder is, or whose posts it holds."""
-    for folder in (data, data.parent):
-        if (folder / CONFIGURATION).is_file():
-            return PreparedGraphs(folder)
-    return None
-
-
-def _take_pairs(prepared: PreparedGraphs | None, data: Path) -> TrainingPairs:
-    """Return the pairs of prepared graphs; those to validate with are held out."""
-    if prepared is None:
-        raise MissingInputError(
-            f"Expected prepared graphs with their pairs in {str(data)!r} (no "
-            f"{CONFIGURATION} there); give the pairs with --pairs"
-        )
-    rows, is_held_out = prepared.all_pairs()
-    return TrainingPairs.of_rows(rows, prepared.posts, is_held_out)
-
-
-def _check_numbers(start: Path, prepared: PreparedGraphs) -> None:
-    """Compare vocabularies, if the folder to start from has them."""
-    if (start / VARIANT).is_file():
-        ReleasedEncoder(str(start)).check(prepared)
 
 
 if __name__ == "__main__":

@@ -30,16 +30,8 @@ VERSION = 1
 CHECKPOINT = "checkpoint.pt"
 
 
-def write_checkpoint(path: Path, values: Mapping[str, Any]) -> None:
-    """Write a checkpoint, whole or not at all, with its checksum."""
-    with replace_checked_file(path) as part, part.open("wb") as file:
-        torch.save(dict(values), file)  # a path would leave its name in the bytes
-
-
-def read_checkpoint(
-    path: Path, device: torch.device | str = "cpu"
-) -> dict[str, Any] | None:
-    """Read a checkpoint to a device; ``None`` if there is none.
+def read_checkpoint(path: Path) -> dict[str, Any] | None:
+    """Read a checkpoint; ``None`` if there is none. Code that it holds is not run.
 
     Raises:
         MalformedInputError: the file is no checkpoint.
@@ -49,33 +41,13 @@ def read_checkpoint(
         return None
     check_file(path, "delete it to start again")
     try:
-        values: dict[str, Any] = torch.load(
-            path, map_location=device, weights_only=True
-        )
+        values: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
         values["made_from"]
     except Exception as exc:
         raise MalformedInputError(
             f"Expected a checkpoint in {str(path)!r} ({exc}); delete it to start again"
         ) from exc
     return values
-
-
-def refuse_other(
-    path: Path,
-    values: Mapping[str, Any],
-    made_from: str,
-    remedy: str = "delete it to start again",
-) -> None:
-    """Refuse a checkpoint that was not made from the same.
-
-    Raises:
-        ConfigurationError: it belongs to another training.
-    """
-    if values["made_from"] != made_from:
-        raise ConfigurationError(
-            f"Expected the checkpoint in {str(path)!r} to be of the same training; "
-            f"{remedy}"
-        )
 
 
 @dataclass
@@ -102,7 +74,7 @@ class TrainingState:
         return self.epoch >= num_epochs or (patience > 0 and stale >= patience)
 
     def save(self, path: Path, tensors: Mapping[str, Any], made_from: str) -> None:
-        """Write a checkpoint.
+        """Write a checkpoint, whole or not at all, with its checksum.
 
         Args:
             path: its file.
@@ -121,7 +93,8 @@ class TrainingState:
             "measures": self.measures,
             "tensors": dict(tensors),
         }
-        write_checkpoint(path, values)
+        with replace_checked_file(path) as part, part.open("wb") as file:
+            torch.save(values, file)  # a path would leave its name in the bytes
 
     @classmethod
     def load(
@@ -150,8 +123,11 @@ class TrainingState:
                 f"Expected a checkpoint of version {VERSION} in {str(path)!r} "
                 f"(got {version!r}); delete it to start again"
             )
-        remedy = "data or parameters changed: delete it or choose another folder"
-        refuse_other(path, values, made_from, remedy)
+        if values["made_from"] != made_from:
+            raise ConfigurationError(
+                f"Expected the checkpoint in {str(path)!r} to be of the same training; "
+                "data or parameters changed: delete it or choose another folder"
+            )
         take_over(values["tensors"])
         names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "history")
         known = {name: values[name] for name in names}

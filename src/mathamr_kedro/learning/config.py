@@ -15,7 +15,7 @@ from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
-from mathamr_kedro.learning.steps import OptimizerConfig, StepsMode
+from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.model import ComputeConfig, ModelConfig
 
 
@@ -35,8 +35,6 @@ class TrainingConfig:
     patience: int = 3
     """Epochs without a better validation loss before training ends; 0 never ends it."""
     seed: int = 0
-    steps: StepsMode = "auto"
-    """How steps are launched; ``auto`` captures them as CUDA graphs if it can."""
     checkpoint_seconds: float = 300.0
     """Time between two checkpoints inside an epoch; each epoch ends with one."""
     log_seconds: float = 10.0
@@ -60,7 +58,7 @@ class TrainingConfig:
     def describe_result(self) -> dict[str, object]:
         """The values that decide the weights, without those of where and how fast."""
         values = asdict(self)
-        for name in ("compute", "steps", "checkpoint_seconds", "log_seconds"):
+        for name in ("compute", "checkpoint_seconds", "log_seconds"):
             del values[name]
         return values
 

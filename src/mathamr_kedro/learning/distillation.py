@@ -9,7 +9,7 @@ has vectors :math:`t_i` of the same posts or formulas:
         \text{softmax}_j(z_i^\top z_j / \tau)\right)
 
 Formulas learn from the patterns of their trees (:mod:`.pattern_teacher`), posts
-from a sentence encoder (:class:`TextTeacher`, with what :mod:`.teacher_vectors` wrote).
+from a sentence encoder (:class:`TextTeacher`).
 """
 
 from __future__ import annotations

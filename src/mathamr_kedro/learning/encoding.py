@@ -16,7 +16,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
 from mathamr_kedro.model import HostCopy, MathAMRPlus
@@ -37,14 +36,6 @@ class ShardSource:
             free, _ = torch.cuda.mem_get_info(device)
             if DeviceShards.count_bytes(shards) < _SHARE_OF_MEMORY * free:
                 self.on_device = DeviceShards(shards, device)
-
-    def require_device(self) -> DeviceShards:
-        """The copy on the device, which must be there."""
-        if self.on_device is None:
-            raise ConfigurationError(
-                f"Expected the graphs to fit on {str(self.device)!r}; use steps 'eager'"
-            )
-        return self.on_device
 
     @property
     def batch_size(self) -> int:

@@ -63,4 +63,4 @@ class FormulaSymbols(NamedTuple):
     @classmethod
     def of_graphs(cls, graphs: PreparedGraphs) -> FormulaSymbols:
         """Read them off the vocabularies of prepared graphs."""
-        return cls.of_names(graphs.types.types, graphs.relations.roles)
+        return cls.of_names(graphs.types.names, graphs.relations.names)

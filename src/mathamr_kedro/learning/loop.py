@@ -33,7 +33,7 @@ their loss::
         compute=compute,
         measures=("loss", "accuracy"),
     )
-    made_from = fingerprint(asdict(config), seed, graphs.fingerprint)
+    made_from = checksum(asdict(config), seed, graphs.checksum)
     history = Training(learner, folder / CHECKPOINT, made_from, num_epochs=5).run()
     encoder.save(folder)
 

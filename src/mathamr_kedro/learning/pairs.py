@@ -1,18 +1,8 @@
-"""Training pairs: which question belongs to which answer.
-
-A file of pairs names graphs by post id or by position in the shards::
-
-    pairs.json    [["1234", "1240"], ["1250", "1251"]]
-    pairs.npz     pairs       (N, 2) ids or positions
-                  validation  (N,) bool, optional: which pairs are held out
-"""
+"""Training pairs: which question belongs to which answer, and batches of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -44,59 +34,36 @@ class TrainingPairs:
     @classmethod
     def of_rows(
         cls,
-        rows: Sequence[Sequence[str | int]] | NDArray[Any],
+        rows: NDArray[Any],
         shards: GraphShards,
         validation: NDArray[np.bool_] | None = None,
     ) -> TrainingPairs:
-        """Find the graphs of pairs given by post id or by position.
+        """Check pairs that are given by positions in the shards.
 
         Args:
-            rows: (question, answer).
+            rows: (N, 2) question and answer.
             shards: the graphs.
-            validation: which pairs are held out.
+            validation: (N,) which pairs are held out.
 
         Raises:
-            MalformedInputError: a row is no pair, or a position is out of range.
-            MissingInputError: a post has no graph.
+            MalformedInputError: these are no pairs, or a position is out of range.
         """
-        if isinstance(rows, np.ndarray) and rows.dtype.kind in "iu":
-            table = rows.astype(np.int64)
-        else:
-            found = [[_find(shards, value) for value in row] for row in rows]
-            is_pairs = all(len(row) == 2 for row in found)
-            table = np.array(found if is_pairs else [], dtype=np.int64)
-            table = table.reshape(-1, 2) if is_pairs else table
-        if table.ndim != 2 or table.shape[1] != 2 or (table < 0).any():
+        table = np.asarray(rows, dtype=np.int64)
+        if table.ndim != 2 or table.shape[1] != 2:
             raise MalformedInputError(
                 f"Expected a question and an answer in each of {len(rows)} pairs"
             )
-        if table.size and table.max() >= len(shards):
+        wrong = table[(table < 0) | (table >= len(shards))]
+        if len(wrong):
             raise MalformedInputError(
                 f"Expected positions below {len(shards)} in the pairs "
-                f"(got {int(table.max())!r})"
+                f"(got {int(wrong[0])!r})"
             )
         if validation is not None and len(validation) != len(table):
             raise MalformedInputError(
                 f"Expected {len(table)} marks of validation (got {len(validation)})"
             )
         return cls(table[:, 0], table[:, 1], validation)
-
-    @classmethod
-    def read(cls, path: Path, shards: GraphShards) -> TrainingPairs:
-        """Read pairs from a ``.json`` or ``.npz`` file."""
-        path = Path(path)
-        if not path.is_file():
-            raise MissingInputError(f"Expected training pairs in {str(path)!r}")
-        try:
-            if path.suffix == ".npz":
-                with np.load(path, allow_pickle=False) as found:
-                    held_out = found["validation"] if "validation" in found else None
-                    return cls.of_rows(_plain(found["pairs"]), shards, held_out)
-            return cls.of_rows(json.loads(path.read_text(encoding="utf-8")), shards)
-        except (ValueError, KeyError, TypeError) as exc:
-            raise MalformedInputError(
-                f"Expected pairs as .json or .npz in {str(path)!r} ({exc})"
-            ) from exc
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -121,16 +88,6 @@ class TrainingPairs:
         held_out = np.zeros(len(self), dtype=bool)
         held_out[order[:count]] = True
         return held_out
-
-
-def _find(shards: GraphShards, value: str | int) -> int:
-    if isinstance(value, str):
-        return shards.position(value) if value else -1
-    return int(value)
-
-
-def _plain(values: NDArray[Any]) -> Any:
-    return values if values.dtype.kind in "iu" else values.astype(str).tolist()
 
 
 class EpochPlan:

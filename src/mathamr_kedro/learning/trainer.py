@@ -151,7 +151,7 @@ class EncoderLearner:
         self.step = given.make_step(processes, device)
         source = ShardSource(given.shards, device)
         self.validation = Validation(held_out, source, self.batch_size)
-        self.runner = make_runner(config.steps, self.step, source, self.plan)
+        self.runner = make_runner(self.step, source, self.plan)
 
     def measure_start(self) -> float:
         """Any epoch is better than the start."""

@@ -13,10 +13,12 @@ and sentence encoders have nothing to fit; a fusion
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -65,6 +67,8 @@ PostTypes: TypeAlias = tuple[str, ...] | None
 
 TASK_1_TYPES = ("answer", "document")
 """Types of post that Task 1 may return."""
+
+_FORMULAS = "formulas.json"
 
 Epochs: TypeAlias = list[dict[str, Any]]
 """History of a training: one record per epoch, with ``epoch``, ``loss``, ``seconds``
@@ -203,7 +207,11 @@ class Index(Protocol):
         """
 
     def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries that can be asked, with what ranking needs of them."""
+        """Return the queries that can be asked, with what ranking needs of them.
+
+        Most systems ask all of them as they are.
+        """
+        return list(queries)
 
     def rank(
         self,
@@ -225,13 +233,14 @@ class Index(Protocol):
         self, query: Query, key: str, form: str | None = None
     ) -> tuple[Term, ...]:
         """Return what the score of a post is the sum of; empty: it is not known."""
+        return ()
 
 
 Ranker: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
 """Ranks for queries, to a depth: posts, or formulas (each visual id once)."""
 
 
-class Rankings:
+class Rankings(Index):
     """An index made of functions that rank, by name, for each target."""
 
     def __init__(self, rankers: Mapping[Target, Mapping[str, Ranker]]) -> None:
@@ -241,10 +250,6 @@ class Rankings:
         """Return the names of the functions."""
         return list(self._rankers.get(target, ()))
 
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries as they are."""
-        return list(queries)
-
     def rank(
         self,
         queries: Sequence[Query],
@@ -252,19 +257,11 @@ class Rankings:
         form: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
-        """Ask one of the functions."""
-        return self.find(queries[0].target, form)(queries, depth) if queries else []
-
-    def find(self, target: Target, form: str | None = None) -> Ranker:
-        """Return a function by its name, or the first."""
-        rankers = self._rankers[target]
-        return rankers[form if form is not None else next(iter(rankers))]
-
-    def explain(
-        self, query: Query, key: str, form: str | None = None
-    ) -> tuple[Term, ...]:
-        """Return nothing: the functions say no more than their score."""
-        return ()
+        """Ask one of the functions, the first if none is named."""
+        if not queries:
+            return []
+        rankers = self._rankers[queries[0].target]
+        return rankers[form or next(iter(rankers))](queries, depth)
 
 
 @dataclass(frozen=True)
@@ -336,6 +333,34 @@ class LearningSystem(System, Protocol):
         """Train, or resume, with checkpoints and the best model in ``folder``."""
 
 
+class PaperSystem(LearningSystem):
+    """A system of a paper: a package whose module ``search`` makes its index.
+
+    ``search`` is loaded when it is needed: a machine that only trains has no parser of
+    formulas. It has ``build_index`` and ``open_index``, which take the configuration
+    and the arguments of :meth:`index` and :meth:`open`.
+    """
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
+        """Build the index."""
+        counts: Mapping[str, Any] = self._search.build_index(
+            self.config, data, model, folder
+        )
+        return counts
+
+    def open(self, data: Collection, model: Path, folder: Path) -> Index:
+        """Return the index, to be asked."""
+        opened: Index = self._search.open_index(self.config, data, model, folder)
+        return opened
+
+    @property
+    def _search(self) -> Any:
+        return import_module(f"{__package__}.{self.name}.search")
+
+
 def find_query_formula(topic: Topic) -> FormulaInstance:
     """Return the formula that a topic of Task 2 asks for.
 
@@ -366,6 +391,18 @@ def choose_instances(
         if _order(formula) < _order(known):
             first[formula.visual_id] = formula
     return {f.formula_id: f for f in first.values()}
+
+
+def save_formulas(folder: Path, formulas: Iterable[FormulaInstance]) -> None:
+    """Write the formulas of an index beside it."""
+    text = json.dumps(list(formulas), ensure_ascii=False)
+    (folder / _FORMULAS).write_text(text, encoding="utf-8", errors="surrogatepass")
+
+
+def load_formulas(folder: Path) -> dict[FormulaId, FormulaInstance]:
+    """Read what :func:`save_formulas` wrote, by id."""
+    text = (folder / _FORMULAS).read_text("utf-8", errors="surrogatepass")
+    return {row[0]: FormulaInstance(*row) for row in json.loads(text)}
 
 
 def name_formulas(

@@ -19,7 +19,6 @@ same: the one with the first id of each visual id is indexed.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
@@ -33,13 +32,15 @@ from mathamr_kedro.graph import read_math_graph
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
+    Index,
     PostTypes,
     Query,
     Target,
-    Term,
     TreeLookup,
     choose_instances,
+    load_formulas,
     name_formulas,
+    save_formulas,
 )
 from mathamr_kedro.systems.registry import FormulaTerms, PostTerms
 from mathamr_kedro.text import (
@@ -54,8 +55,6 @@ from mathamr_kedro.text import (
 
 Documents: TypeAlias = Iterator[tuple[str, list[str]]]
 """Ids with their terms."""
-
-_FORMULAS = "formulas.json"
 
 
 class Bm25:
@@ -98,7 +97,7 @@ class Bm25:
         return Bm25Index(self.name, self.finds, data, folder)
 
 
-class Bm25Index:
+class Bm25Index(Index):
     """Ranks posts and formulas by their terms."""
 
     def __init__(
@@ -112,10 +111,6 @@ class Bm25Index:
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the one name."""
         return [self._name] if target in self._finds else []
-
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries as they are."""
-        return list(queries)
 
     def rank(
         self,
@@ -133,12 +128,6 @@ class Bm25Index:
             return self._formulas.rank(queries, depth)
         index = self._open_posts(types)
         return [index.search(_query_terms(self._name, q), depth) for q in queries]
-
-    def explain(
-        self, query: Query, key: str, form: str | None = None
-    ) -> tuple[Term, ...]:
-        """Return nothing: a score is the sum over all terms of both."""
-        return ()
 
     def _open_posts(self, types: PostTypes) -> TermIndex:
         """Return the index of posts; that of other types than usual is built."""
@@ -194,15 +183,12 @@ class FormulaTermIndex:
     def save(self, folder: Path) -> None:
         """Write the index to a folder."""
         self._index.save(folder)
-        text = json.dumps(list(self._formulas.values()), ensure_ascii=False)
-        (folder / _FORMULAS).write_text(text, encoding="utf-8", errors="surrogatepass")
+        save_formulas(folder, self._formulas.values())
 
     @classmethod
     def load(cls, system: str, folder: Path) -> FormulaTermIndex:
         """Read what :meth:`save` wrote."""
-        text = (folder / _FORMULAS).read_text("utf-8", errors="surrogatepass")
-        formulas = [FormulaInstance(*row) for row in json.loads(text)]
-        return cls(system, {f.formula_id: f for f in formulas}, TermIndex.load(folder))
+        return cls(system, load_formulas(folder), TermIndex.load(folder))
 
 
 def _read_posts(system: str, data: Collection, types: tuple[str, ...]) -> Documents:

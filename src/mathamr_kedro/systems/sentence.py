@@ -33,12 +33,14 @@ from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
+    Index,
     PostTypes,
     Query,
     Target,
-    Term,
     choose_instances,
+    load_formulas,
     name_formulas,
+    save_formulas,
 )
 from mathamr_kedro.text import (
     TEXT_MODELS,
@@ -50,7 +52,7 @@ from mathamr_kedro.vectors import ExactSpace
 
 _BESIDE = ("_title", "_question")
 _TEXTS_AT_ONCE = 2048
-_VECTORS, _IDS, _FORMULAS = "vectors.npy", "ids.json", "formulas.json"
+_VECTORS, _IDS = "vectors.npy", "ids.json"
 
 
 def name_text_model(system: str, text_model: str | None) -> str | None:
@@ -128,8 +130,7 @@ class SentenceVectors:
         self, data: Collection, encoder: SentenceEncoder, folder: Path
     ) -> int:
         chosen = choose_instances(data.formulas())
-        text = json.dumps(list(chosen.values()), ensure_ascii=False)
-        (folder / _FORMULAS).write_text(text, encoding="utf-8", errors="surrogatepass")
+        save_formulas(folder, chosen.values())
         texts = ((key, "formula", formula.latex) for key, formula in chosen.items())
         return self._write(folder, encoder, texts, {}, len(chosen))
 
@@ -155,7 +156,7 @@ class SentenceVectors:
         return len(ids)
 
 
-class SentenceIndex:
+class SentenceIndex(Index):
     """Ranks texts by the cosine of their vector with that of a query."""
 
     def __init__(self, system: SentenceVectors, folder: Path) -> None:
@@ -167,10 +168,6 @@ class SentenceIndex:
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the one name."""
         return [self._system.name] if target in self._system.finds else []
-
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries as they are."""
-        return list(queries)
 
     def rank(
         self,
@@ -188,17 +185,8 @@ class SentenceIndex:
             return self._search(target, texts, depth, types)
         found = self._search(target, [q.asked_formula.latex for q in queries], depth)
         if self._formulas is None:
-            file = self._folder / target / _FORMULAS
-            rows = json.loads(file.read_text("utf-8", errors="surrogatepass"))
-            instances = [FormulaInstance(*row) for row in rows]
-            self._formulas = {f.formula_id: f for f in instances}
+            self._formulas = load_formulas(self._folder / target)
         return [name_formulas(hits, self._formulas) for hits in found]
-
-    def explain(
-        self, query: Query, key: str, form: str | None = None
-    ) -> tuple[Term, ...]:
-        """Return nothing: a text has one vector."""
-        return ()
 
     def _search(
         self,

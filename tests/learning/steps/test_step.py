@@ -94,13 +94,13 @@ def test_fixed_size_steps_equal_steps_from_the_host(shards, model_config, readou
     host = make_step(shards, model_config)
     expected = train(host, shards, batches)
     step = make_step(shards, model_config)
+    buckets = Buckets(shards, batches, PAIRS)
     resident = ResidentSteps(
-        step, DeviceShards(shards, torch.device("cpu")), PAIRS, capture=False
+        step, DeviceShards(shards, torch.device("cpu")), buckets, capture=False
     )
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
     keys = torch.tensor([step_key(0, i) for i in range(len(batches))])
     rates = torch.full((len(batches),), 1e-2)
-    resident.load_epoch(torch.from_numpy(batches), keys, rates, buckets)
+    resident.load_epoch(batches, keys, rates)
     for i in range(len(batches)):
         resident.run(i)
     assert torch.allclose(resident.measures(len(batches)), expected, rtol=1e-4)
@@ -120,15 +120,15 @@ def test_steps_that_cannot_be_captured_run_without(
     monkeypatch.setattr(ResidentSteps, "_warm_up", warm_up)  # needs a GPU
     monkeypatch.setattr(ResidentSteps, "_capture", fail)  # as on old drivers
     batches = draw_batches(shards)
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    buckets = Buckets(shards, batches, PAIRS)
     keys, rates = torch.arange(5), torch.full((5,), 1e-2)
     ends = []
     for levels in (3, 0):
         step = make_step(shards, model_config)
         on_cpu = DeviceShards(shards, torch.device("cpu"))
-        resident = ResidentSteps(step, on_cpu, PAIRS, capture=False)
+        resident = ResidentSteps(step, on_cpu, buckets, capture=False)
         resident._capture_levels = levels
-        resident.load_epoch(torch.from_numpy(batches), keys, rates, buckets)
+        resident.load_epoch(batches, keys, rates)
         for i in range(5):
             resident.run(i)
         ends.append(([p.detach() for p in step.parameters], resident.measures(5)))
@@ -143,11 +143,10 @@ def load_epoch(shards, model_config, **options):
     batches = draw_batches(shards)
     step = make_step(shards, model_config)
     on_cpu = DeviceShards(shards, torch.device("cpu"))
-    resident = ResidentSteps(step, on_cpu, PAIRS, capture=False, **options)
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
-    rates = torch.full((5,), 1e-2)
-    resident.load_epoch(torch.from_numpy(batches), torch.arange(5), rates, buckets)
-    return step, resident, buckets
+    buckets = Buckets(shards, batches, PAIRS)
+    resident = ResidentSteps(step, on_cpu, buckets, capture=False, **options)
+    resident.load_epoch(batches, torch.arange(5), torch.full((5,), 1e-2))
+    return step, resident, buckets.choose(batches)
 
 
 class Cuda:
@@ -219,15 +218,13 @@ def test_steps_are_given_back_without_a_garbage_collection(shards, model_config)
 
 def test_an_epoch_can_be_loaded_again(shards, model_config):
     step = make_step(shards, model_config)
-    resident = ResidentSteps(
-        step, DeviceShards(shards, torch.device("cpu")), PAIRS, capture=False
-    )
     batches = draw_batches(shards)
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
+    on_cpu = DeviceShards(shards, torch.device("cpu"))
+    buckets = Buckets(shards, batches, PAIRS)
+    resident = ResidentSteps(step, on_cpu, buckets, capture=False)
     keys, rates = torch.arange(5), torch.zeros(5)
     for rows in (slice(0, 5), slice(1, 3)):
-        chosen = torch.from_numpy(batches[rows])
-        resident.load_epoch(chosen, keys[rows], rates[rows], buckets[rows])
+        resident.load_epoch(batches[rows], keys[rows], rates[rows])
         resident.run(0)
     fresh = make_step(shards, model_config)
     expected = fresh.run(shards.assemble(batches[1]), 1, PAIRS)
@@ -254,15 +251,12 @@ def test_captured_steps_equal_steps_from_the_host(
     resident = ResidentSteps(
         step,
         DeviceShards(shards, device),
-        PAIRS,
+        Buckets(shards, batches, PAIRS),
         capture=True,
         compile_plan=compile_plan,
     )
-    buckets = Buckets(shards, batches, PAIRS).choose(batches)
     keys = torch.tensor([step_key(0, i) for i in range(len(batches))])
-    resident.load_epoch(
-        torch.from_numpy(batches), keys, torch.full((5,), 1e-2), buckets
-    )
+    resident.load_epoch(batches, keys, torch.full((5,), 1e-2))
     for i in range(len(batches)):
         resident.run(i)
     assert torch.allclose(resident.measures(5), expected, rtol=1e-3)

@@ -62,7 +62,7 @@ def test_the_vocabulary_knows_training_graphs_alone(prepared) -> None:
     seen = {prepared.posts.keys[n] for n in prepared.train_pairs[0]}
     words = {"1": "even-01", "3": "function"}
     for key, word in words.items():
-        assert (word in prepared.types.types) == (key in seen)
+        assert (word in prepared.types.names) == (key in seen)
 
 
 def test_graphs_hold_the_hierarchy(prepared) -> None:

@@ -11,7 +11,7 @@
 
 from mathamr_kedro.learning.steps.buckets import Buckets
 from mathamr_kedro.learning.steps.resident import ResidentSteps
-from mathamr_kedro.learning.steps.runners import Runner, StepsMode, make_runner
+from mathamr_kedro.learning.steps.runners import Runner, make_runner
 from mathamr_kedro.learning.steps.step import (
     MEASURES,
     OptimizerConfig,
@@ -25,7 +25,6 @@ __all__ = [
     "OptimizerConfig",
     "ResidentSteps",
     "Runner",
-    "StepsMode",
     "TrainingStep",
     "make_runner",
     "split_pairs",

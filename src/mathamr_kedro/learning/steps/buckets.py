@@ -39,7 +39,7 @@ class Buckets:
     def __init__(
         self, shards: GraphShards, batches: NDArray[Any], num_queries: int
     ) -> None:
-        self._shards, self._num_queries = shards, num_queries
+        self._shards, self.num_queries = shards, num_queries
         sizes = self._measure(batches)
         self._base = np.quantile(sizes, _QUANTILE, axis=0)
         largest = (sizes / np.maximum(self._base, 1)).max()
@@ -49,7 +49,7 @@ class Buckets:
     def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
         """(batches, 6) sizes of whole batches, and the vectors of their queries."""
         whole = self._shards.measure(batches)
-        queries = self._shards.measure(batches[:, : self._num_queries])
+        queries = self._shards.measure(batches[:, : self.num_queries])
         return np.concatenate([whole, queries[:, -1:]], 1)
 
     def choose(self, batches: NDArray[Any]) -> list[Bucket]:

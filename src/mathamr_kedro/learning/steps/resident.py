@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.graph import DeviceShards, GraphBatch
-from mathamr_kedro.learning.steps.buckets import LEVELS, Bucket
+from mathamr_kedro.learning.steps.buckets import LEVELS, Bucket, Buckets
 from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 
 logger = logging.getLogger(__name__)
@@ -32,22 +34,29 @@ class ResidentSteps:
 
     ::
 
-        steps.load_epoch(positions, keys, rates, buckets)   # a row of each per step
-        for i in range(len(buckets)):
+        steps.load_epoch(positions, keys, rates)   # a row of each per step
+        for i in range(len(keys)):
             steps.run(i)
-        measures = steps.measures(len(buckets))
+        measures = steps.measures(len(keys))
+
+    Args:
+        step: what is done.
+        shards: on the device.
+        buckets: choose the room of each batch.
+        capture: whether steps become CUDA graphs.
+        compile_plan: whether assembly and planning are compiled before.
     """
 
     def __init__(
         self,
         step: TrainingStep,
         shards: DeviceShards,
-        num_queries: int,
+        buckets: Buckets,
         *,
         capture: bool,
         compile_plan: bool = False,
     ) -> None:
-        self._step, self._shards, self._num_queries = step, shards, num_queries
+        self._step, self._shards, self._choice = step, shards, buckets
         self._device = step.learning_rate.device
         self._graphs: dict[int, torch.cuda.CUDAGraph] = {}
         self._capture_levels = LEVELS if capture else 0
@@ -60,31 +69,25 @@ class ResidentSteps:
         self._arrange: dict[int, Callable[..., tuple[GraphBatch, object]]] = {}
         self._buckets: Sequence[Bucket] = ()
 
-    def load_epoch(
-        self,
-        positions: Tensor,
-        keys: Tensor,
-        rates: Tensor,
-        buckets: Sequence[Bucket],
-    ) -> None:
+    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
         """Copy what the steps of an epoch read to the device.
 
         Args:
             positions: (steps, graphs) positions in the shards, queries first.
             keys: (steps,) keys of the augmentation.
             rates: (steps,) learning rates.
-            buckets: room for each step.
         """
-        count, self._buckets = len(positions), buckets
+        self._buckets = self._choice.choose(positions)
+        count, rows = len(positions), torch.from_numpy(positions)
         if count > self._room:  # graphs hold addresses: new tensors need new graphs
             self._graphs.clear()
             self._room = count
             self._positions, self._keys, self._rates = (
-                t.to(self._device, copy=True) for t in (positions, keys, rates)
+                t.to(self._device, copy=True) for t in (rows, keys, rates)
             )
             self._measures = self._rates.new_zeros(count, len(MEASURES))
         else:
-            self._positions[:count] = positions.to(self._device)
+            self._positions[:count] = rows.to(self._device)
             self._keys[:count] = keys.to(self._device)
             self._rates[:count] = rates.to(self._device)
 
@@ -109,7 +112,8 @@ class ResidentSteps:
         step, n = self._step, self._number
         step.learning_rate.copy_(self._rates.index_select(0, n)[0])
         batch, graph = self._arranged(bucket)
-        measures = step.learn(batch, graph, self._num_queries, bucket.query_room)
+        queries = self._choice.num_queries
+        measures = step.learn(batch, graph, queries, bucket.query_room)
         self._measures.index_copy_(0, n, measures[None])
 
     def _arranged(self, bucket: Bucket) -> tuple[GraphBatch, object]:

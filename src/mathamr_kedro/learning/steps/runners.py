@@ -1,22 +1,19 @@
-"""Choosing how the steps of a training are launched.
+"""How the steps of a training are launched.
 
-==============  ====================================================================
-``eager``       batches from the host, kernel by kernel: any device, many processes
-``captured``    batches on the GPU, the whole step one CUDA graph
-``compiled``    the same, with assembly and planning compiled first
-==============  ====================================================================
+From a GPU that holds the graphs, each step is one CUDA graph, compiled before if that
+works (:mod:`.resident`); elsewhere, and with several processes, batches come from the
+host and kernels are launched one by one.
 """
 
 from __future__ import annotations
 
 import logging
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.pairs import EpochPlan
@@ -26,9 +23,6 @@ from mathamr_kedro.learning.steps.step import MEASURES, TrainingStep
 from mathamr_kedro.model import can_use_triton
 
 logger = logging.getLogger(__name__)
-
-StepsMode: TypeAlias = Literal["auto", "eager", "captured", "compiled"]
-"""How steps are launched."""
 
 
 class Runner(Protocol):
@@ -44,50 +38,17 @@ class Runner(Protocol):
         """(count, measures) of the first steps."""
 
 
-class _CapturedRunner:
-    """Steps as CUDA graphs, each in the bucket that its batch fits into."""
-
-    def __init__(
-        self, step: TrainingStep, source: ShardSource, plan: EpochPlan, compiled: bool
-    ) -> None:
-        # Always from the first epoch, so that a training that resumes agrees.
-        self._buckets = Buckets(source.shards, plan.epoch(0), plan.batch_size)
-        self._steps = ResidentSteps(
-            step,
-            source.require_device(),
-            plan.batch_size,
-            capture=True,
-            compile_plan=compiled,
-        )
-
-    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """See :class:`Runner`."""
-        buckets = self._buckets.choose(positions)
-        self._steps.load_epoch(torch.from_numpy(positions), keys, rates, buckets)
-
-    def run(self, number: int) -> None:
-        """See :class:`Runner`."""
-        self._steps.run(number)
-
-    def measures(self, count: int) -> Tensor:
-        """See :class:`Runner`."""
-        return self._steps.measures(count)
-
-
-def make_runner(
-    mode: StepsMode, step: TrainingStep, source: ShardSource, plan: EpochPlan
-) -> Runner:
-    """Make the runner of a mode; ``auto`` takes the fastest that can run."""
+def make_runner(step: TrainingStep, source: ShardSource, plan: EpochPlan) -> Runner:
+    """Return the fastest way to run the steps that works here."""
     obstacle = _find_obstacle(step, source)
-    if mode in ("captured", "compiled") and obstacle:
-        raise ConfigurationError(
-            f"Expected {obstacle} for steps {mode!r}; use steps 'auto'"
-        )
-    if mode == "eager" or obstacle:
-        if mode == "auto" and step.learning_rate.device.type == "cuda":
-            logger.warning("steps are not captured: that needs %s", obstacle)
-        return _HostSteps(step, source.shards, plan.batch_size // step.processes.count)
-    return _CapturedRunner(step, source, plan, compiled=mode != "captured")
+    if obstacle is None and source.on_device is not None:
+        # Always from the first epoch, so that a training that resumes agrees.
+        buckets = Buckets(source.shards, plan.epoch(0), plan.batch_size)
+        on_device = source.on_device
+        return ResidentSteps(step, on_device, buckets, capture=True, compile_plan=True)
+    if step.learning_rate.device.type == "cuda":
+        logger.warning("steps are not captured: that needs %s", obstacle)
+    return _HostSteps(step, source.shards, plan.batch_size // step.processes.count)
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:

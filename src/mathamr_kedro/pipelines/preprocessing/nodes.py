@@ -144,7 +144,7 @@ def number_graphs(
     sources = {name: found.checksum(variant) for name, found in blocks.items()}
     made_from = [sources["posts"], training_pairs.checksum]
     if config.vocabulary.source is not None:  # another folder may get its name
-        vocabulary = vocabularies.types.types, vocabularies.relations.roles
+        vocabulary = vocabularies.types.names, vocabularies.relations.names
         made_from.append(checksum(*vocabulary))
 
     def number(name: str) -> Iterator[GraphBlock]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.graph import PreparedGraphs
-from mathamr_kedro.learning.teacher_vectors import write_document_vectors
+from mathamr_kedro.graph.shards.texts import write_texts
 from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
 from mathamr_kedro.text import SentenceEncoder, find_text_model, restore_latex
 
@@ -34,12 +36,24 @@ class DocumentVectors:
         return self._posts.checksum
 
     def write(self, path: Path) -> None:
-        """Write an ``.npy`` file with a row per graph; resumes if it was killed."""
+        """Write an ``.npy`` file with a row per graph, or resume; zeros for no text.
+
+        Raises:
+            MissingInputError: no post of a pair has a text.
+        """
         encoder = SentenceEncoder(self._model, self._device)
         pairs = [self._graphs.train_pairs, self._graphs.validation_pairs]
         used = np.unique(np.concatenate(pairs)).astype(np.int64)
         texts, rows = self._restore_texts(used), len(self._graphs.posts)
-        write_document_vectors(path, rows, texts, encoder.encode, len(used))
+        first = next(texts, None)
+        if first is None:
+            raise MissingInputError(
+                "Expected the texts of the posts of training pairs (got none): the "
+                "table of posts is of another collection than the graphs; run the "
+                "stage 'ingestion'"
+            )
+        every = chain([first], texts)
+        write_texts(path, rows, every, encoder.encode, len(used))
 
     def _restore_texts(self, used: NDArray[np.int64]) -> Iterator[tuple[int, str]]:
         """Yield position and text with LaTeX of some posts."""

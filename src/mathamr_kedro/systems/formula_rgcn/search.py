@@ -24,7 +24,7 @@ With :math:`a` and :math:`b` the scores of a formula by both representations, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,7 +38,12 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
-from mathamr_kedro.systems.base import Collection, Query, choose_instances
+from mathamr_kedro.systems.base import (
+    Collection,
+    Query,
+    Rankings,
+    choose_instances,
+)
 from mathamr_kedro.systems.formula_rgcn.config import KINDS, Config, Fusion, Kind
 from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
 from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder, load_encoders
@@ -62,7 +67,7 @@ _Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 
 def build_index(
-    sources: Collection, config: Config, model: Path, folder: Path
+    config: Config, sources: Collection, model: Path, folder: Path
 ) -> dict[str, Any]:
     """Encode one instance of each visual id; return counts and ``bytes``."""
     encoders = load_encoders(config.model, model)
@@ -101,28 +106,29 @@ def _encode(
     return [None if tree is None else next(vectors) for tree in picked]
 
 
-class NodeSearch:
-    """Both indexes, and the networks that encode what is asked."""
+class NodeSearch(Rankings):
+    """Both indexes, and the networks that encode what is asked.
+
+    Its forms are the fusion of both representations, and other fusions and the single
+    representations beside it; one alone if only one was trained.
+    """
 
     def __init__(
-        self, sources: Collection, config: Config, model: Path, folder: Path
+        self, config: Config, sources: Collection, model: Path, folder: Path
     ) -> None:
         self.config, self.kinds = config, config.model.kinds
         self._sources = sources
         self._encoders = load_encoders(config.model, model)
         self._table = FormulaTable(folder / _FORMULAS)
         self._spaces = {kind: VectorRows(folder / kind) for kind in self.kinds}
+        self._ways: dict[str, Kind | Fusion] = {NAME: self.kinds[0]}
+        if len(self.kinds) > 1:
+            self._ways = {NAME: config.search.fusion}
+            self._ways |= {f"{NAME}/{way}": way for way in config.search.parts}
+        ways = self._ways.items()
+        super().__init__({"formulas": {n: partial(self._search, w) for n, w in ways}})
 
-    def list_rankers(self) -> dict[str, NodeRanker]:
-        """Return the rankers by name; the system's own comes first."""
-        if len(self.kinds) == 1:
-            return {NAME: NodeRanker(self, self.kinds[0])}
-        search = self.config.search
-        return {NAME: NodeRanker(self, search.fusion)} | {
-            f"{NAME}/{way}": NodeRanker(self, way) for way in search.parts
-        }
-
-    def rank(
+    def _search(
         self, way: Kind | Fusion, topics: Sequence[Query], depth: int
     ) -> list[FormulaHits]:
         """Return what one representation finds, or both together."""
@@ -190,13 +196,16 @@ class NodeSearch:
         """Return what makes of a mean over the query's nodes the score."""
         return 1 if query is None or self.config.search.normalise else len(query)
 
-    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
+    def explain_nodes(
+        self, topic: Query, formula_id: FormulaId, form: str | None = None
+    ) -> list[NodeMatches]:
         """Return which node of a query matched which node of a formula.
 
         Args:
             topic: asks for a formula.
             formula_id: of what was found; of a post, the formula of it that is found
                 first is taken.
+            form: a single representation; else those that were trained.
 
         Raises:
             MissingInputError: there is no such formula.
@@ -209,7 +218,9 @@ class NodeSearch:
                 "id from its results"
             )
         compared = [self._compare(topic.trees, formula) for formula in formulas]
-        return max(compared, key=lambda every: sum(m.mean for m in every))
+        best = max(compared, key=lambda every: sum(m.mean for m in every))
+        way = self._ways[form or NAME]
+        return [m for m in best if way not in KINDS or m.kind == way]
 
     def _compare(
         self, query: FormulaTrees | None, formula: FormulaInstance
@@ -224,18 +235,4 @@ class NodeSearch:
         return found
 
 
-@dataclass(frozen=True)
-class NodeRanker:
-    """Ranks formulas in one way; a ranker of :class:`Rankings`."""
-
-    search: NodeSearch
-    way: Kind | Fusion
-
-    def __call__(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
-        """Return the best formulas for each topic."""
-        return self.search.rank(self.way, topics, depth)
-
-    def explain(self, topic: Query, formula_id: FormulaId) -> list[NodeMatches]:
-        """Return which nodes matched, by representation."""
-        found = self.search.explain(topic, formula_id)
-        return [m for m in found if self.way not in KINDS or m.kind == self.way]
+open_index = NodeSearch

@@ -17,8 +17,8 @@ score is the mean of theirs (Algorithm 1):
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -35,9 +35,18 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.systems.base import Query
-from mathamr_kedro.systems.marf.config import ModelConfig, SearchConfig
-from mathamr_kedro.systems.marf.items import Item
+from mathamr_kedro.systems.base import (
+    TASK_1_TYPES,
+    Collection,
+    Query,
+    Ranker,
+    Rankings,
+    Target,
+    choose_instances,
+    name_formulas,
+)
+from mathamr_kedro.systems.marf.config import MarfConfig, ModelConfig, SearchConfig
+from mathamr_kedro.systems.marf.items import Item, read_formula, read_post
 from mathamr_kedro.systems.marf.networks import (
     ContextEncoder,
     GatedFusion,
@@ -54,6 +63,8 @@ from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.systems.weights import load_weights
 
 _IDS, _ITEMS = "ids.json", "items.arrays"
+_TARGETS: Mapping[int, Target] = {1: "posts", 2: "formulas"}
+"""What each task returns."""
 _ENCODED_AT_ONCE, _FUSED_AT_ONCE = 64, 32
 
 
@@ -139,6 +150,88 @@ class MarfModel:
         return RaggedVectors.join(parts)
 
 
+def build_index(
+    config: MarfConfig, sources: Collection, model: Path, folder: Path
+) -> dict[str, int]:
+    """Encode answers and formulas; their token vectors are the index."""
+    loaded = MarfModel(model, config.model)
+    counts = {"bytes": 0}
+    for task in config.search.tasks:
+        items: Iterable[Item]
+        if task == 2:
+            chosen = choose_instances(sources.formulas())
+            items = (read_formula(formula) for formula in chosen.values())
+        else:
+            number = config.model.max_formulas
+            posts = (p for p in sources.posts() if p.post_type in TASK_1_TYPES)
+            items = (read_post(post, number) for post in posts)
+        part, kinds = folder / f"task{task}", _list_kinds(config.search)
+        found = _write_items(part, loaded, kinds, items, _TARGETS[task])
+        counts |= {**found, "bytes": counts["bytes"] + found["bytes"]}
+    return counts
+
+
+def _list_kinds(config: SearchConfig) -> tuple[str, ...]:
+    return ("pooled", "fused", *config.parts)
+
+
+def _write_items(
+    folder: Path,
+    model: MarfModel,
+    kinds: Sequence[str],
+    items: Iterable[Item],
+    noun: str,
+) -> dict[str, int]:
+    """Encode items and write their rows; return counts."""
+    folder.mkdir(parents=True)
+    writers = {kind: VectorWriter(folder / kind) for kind in kinds}
+    counts: dict[str, list[int]] = {kind: [0] for kind in kinds}
+    ids: list[str] = []
+    stream = iter(report_progress(items, f"{noun} encoded by marf"))
+    while some := list(islice(stream, _ENCODED_AT_ONCE)):
+        ids += [item.key for item in some]
+        encoded = model.encode(some)
+        for kind, writer in writers.items():
+            writer.add(encoded[kind].rows)
+            counts[kind] += encoded[kind].counts
+    starts = {kind: np.cumsum(found) for kind, found in counts.items()}
+    size = sum(writer.close() for writer in writers.values())
+    size += write_arrays(folder / _ITEMS, starts)
+    write_text(folder / _IDS, json.dumps(ids))
+    fused = int(starts["fused"][-1])
+    return {noun: len(ids), f"{noun}_fused": fused, "bytes": size}
+
+
+def open_index(
+    config: MarfConfig, sources: Collection, model: Path, folder: Path
+) -> Rankings:
+    """Return ``marf``, and its encoders as far as they are indexed."""
+    loaded = MarfModel(model, config.model)
+    read_formulas = cache(lambda: choose_instances(sources.formulas()))
+
+    def rank_posts(
+        items: ItemIndex, kind: str, topics: Sequence[Query], depth: int
+    ) -> Sequence[Hits]:
+        return [items.rank(read_post(topic, 1), kind, depth) for topic in topics]
+
+    def rank_formulas(
+        items: ItemIndex, kind: str, topics: Sequence[Query], depth: int
+    ) -> Sequence[Hits]:
+        asked = [read_formula(topic.asked_formula) for topic in topics]
+        found = [items.rank(item, kind, depth) for item in asked]
+        return [name_formulas(hits, read_formulas()) for hits in found]
+
+    rankers: dict[Target, dict[str, Ranker]] = {}
+    for task in config.search.tasks:
+        items = ItemIndex(folder / f"task{task}", loaded, config.search)
+        rank = rank_posts if task == 1 else rank_formulas
+        rankers[_TARGETS[task]] = {
+            "marf" if kind == "fused" else f"marf/{kind}": partial(rank, items, kind)
+            for kind in ("fused", *config.search.parts)
+        }
+    return Rankings(rankers)
+
+
 class ItemIndex:
     """Items of one task.
 
@@ -149,59 +242,17 @@ class ItemIndex:
     """
 
     def __init__(self, folder: Path, model: MarfModel, config: SearchConfig) -> None:
-        self._folder, self._model = folder, model
-        self._candidates = config.candidates
-        self._kinds = ("fused", *config.parts)
+        self._model, self._candidates = model, config.candidates
+        self._ids: list[str] = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+        self._starts = read_arrays(folder / _ITEMS)
+        self._spaces = {k: VectorRows(folder / k) for k in _list_kinds(config)}
 
-    def write(self, items: Iterable[Item], noun: str) -> dict[str, int]:
-        """Encode items and write their rows; return counts."""
-        self._folder.mkdir(parents=True)
-        kinds = ("pooled", *self._kinds)
-        writers = {kind: VectorWriter(self._folder / kind) for kind in kinds}
-        counts: dict[str, list[int]] = {kind: [0] for kind in kinds}
-        ids: list[str] = []
-        stream = iter(report_progress(items, f"{noun} encoded by marf"))
-        while some := list(islice(stream, _ENCODED_AT_ONCE)):
-            ids += [item.key for item in some]
-            encoded = self._model.encode(some)
-            for kind, writer in writers.items():
-                writer.add(encoded[kind].rows)
-                counts[kind] += encoded[kind].counts
-        starts = {kind: np.cumsum(found) for kind, found in counts.items()}
-        size = sum(writer.close() for writer in writers.values())
-        size += write_arrays(self._folder / _ITEMS, starts)
-        write_text(self._folder / _IDS, json.dumps(ids))
-        fused = int(starts["fused"][-1])
-        return {noun: len(ids), f"{noun}_fused": fused, "bytes": size}
-
-    def open_rankers(
-        self, read: Callable[[Query], Item]
-    ) -> Mapping[str, Callable[[Sequence[Query], int], list[Hits]]]:
-        """Return what ranks items for topics, by kind of vectors.
-
-        Args:
-            read: returns a topic as an item.
-        """
-        self._ids = json.loads((self._folder / _IDS).read_text(encoding="utf-8"))
-        self._starts = read_arrays(self._folder / _ITEMS)
-        kinds = ("pooled", *self._kinds)
-        self._spaces = {kind: VectorRows(self._folder / kind) for kind in kinds}
-        return {kind: partial(self._rank, kind, read) for kind in self._kinds}
-
-    def _rank(
-        self,
-        kind: str,
-        read: Callable[[Query], Item],
-        topics: Sequence[Query],
-        depth: int,
-    ) -> list[Hits]:
-        found = []
-        for topic in topics:
-            query = self._model.encode([read(topic)])
-            chosen = self._choose(query["pooled"], kind, depth)
-            items, scores = self._score(kind, query[kind], chosen)
-            found.append(Hits.rank([self._ids[n] for n in items], scores).top(depth))
-        return found
+    def rank(self, item: Item, kind: str, depth: int) -> Hits:
+        """Return what is nearest to an item, by a kind of vectors."""
+        query = self._model.encode([item])
+        chosen = self._choose(query["pooled"], kind, depth)
+        items, scores = self._score(kind, query[kind], chosen)
+        return Hits.rank([self._ids[n] for n in items], scores).top(depth)
 
     def _choose(self, pooled: EncodedRows, kind: str, depth: int) -> NDArray[np.int64]:
         """Return the items that are scored; only a formula has no text to ask by."""

@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.systems.base import Collection, Query, choose_instances
-from mathamr_kedro.systems.mathamr.config import Representation
+from mathamr_kedro.systems.folds import deal_topics
+from mathamr_kedro.systems.mathamr.config import ModelConfig, Representation
 from mathamr_kedro.systems.mathamr.contexts import Contexts
-from mathamr_kedro.systems.mathamr.triples import Triple
+from mathamr_kedro.systems.mathamr.encoder import copy_model
+from mathamr_kedro.systems.mathamr.training import BASE, FOLDS, TRIPLES
+from mathamr_kedro.systems.mathamr.triples import Triple, write_triples
+from mathamr_kedro.text import find_text_model
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"
+
+
+def prepare_triples(
+    config: ModelConfig, sources: Collection, folder: Path
+) -> dict[str, int]:
+    """Write judged triples, the folds of their topics, and the text model."""
+    copy_model(find_text_model(config.text_model), folder / BASE)
+    triples = list_triples(config.representation, sources) if config.epochs else []
+    counts = write_triples(folder / TRIPLES, triples)
+    fold_of = deal_topics((t.topic_id for t in triples), config.folds)
+    write_text(folder / FOLDS, json.dumps(fold_of, indent=1))
+    return {"triples": len(triples), "topics": len(fold_of), **counts}
 
 
 def list_triples(representation: Representation, sources: Collection) -> list[Triple]:

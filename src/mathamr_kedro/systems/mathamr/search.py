@@ -35,7 +35,13 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId, TopicId, VisualId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
-from mathamr_kedro.systems.base import Collection, Query, Ranker, choose_instances
+from mathamr_kedro.systems.base import (
+    Collection,
+    Query,
+    Ranker,
+    Rankings,
+    choose_instances,
+)
 from mathamr_kedro.systems.bm25 import FormulaTermIndex
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.formula_table import FormulaTable
@@ -118,10 +124,10 @@ def _write_vectors(path: Path, encoder: TextEncoder, texts: Sequence[str]) -> in
     return writer.close()
 
 
-def open_rankers(
+def open_index(
     config: MathAMRConfig, sources: Collection, model: Path, folder: Path
-) -> dict[str, Ranker]:
-    """Return rankers of formulas: the best form, then its parts."""
+) -> Rankings:
+    """Return rankings of formulas: the best form, then its parts."""
     search = ContextSearch(config, sources, model, folder)
     rankers: dict[str, Ranker] = {}
     for name, first in open_first_stages(config.search, sources).items():
@@ -131,7 +137,7 @@ def open_rankers(
         rankers[f"{_NAME}/rerank{suffix}"] = search.rerank(first)
         rankers[f"{_NAME}/{name}"] = first
     rankers[f"{_NAME}/cosine" if _NAME in rankers else _NAME] = search.rank
-    return rankers
+    return Rankings({"formulas": rankers})
 
 
 class ContextSearch:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -34,7 +35,7 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import PostId, VisualId
 from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.model import ComputeConfig
-from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.base import Collection, Query, Rankings
 from mathamr_kedro.systems.formula_table import FormulaTable
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.contexts import Contexts
@@ -197,8 +198,8 @@ class _Query(NamedTuple):
     text: NDArray[np.float32] | None
 
 
-class FormulaSearch:
-    """Ranks formulas for topics.
+class FormulaSearch(Rankings):
+    """Ranks formulas for topics: by both halves, by each of them, along the curve.
 
     Args:
         config: of the system.
@@ -224,25 +225,20 @@ class FormulaSearch:
                 "have them, delete %r and run the stage 'indexing'", name, str(folder),
             )  # fmt: skip
         self._known: dict[Query, _Query] = {}
+        weights = {"ssemb": config.search.structure_weight}
+        if self._texts is not None:
+            weights |= {"ssemb/structure": 1.0, "ssemb/text": 0.0}
+            weights |= {f"ssemb/lambda_{w:g}": w for w in config.search.curve}
+        rankers = {n: partial(self._search, w) for n, w in weights.items()}
+        super().__init__({"formulas": rankers})
 
-    @property
-    def has_texts(self) -> bool:
-        """Whether texts are compared, too."""
-        return self._texts is not None
-
-    def rank(
-        self, topics: Sequence[Query], depth: int, weight: float
+    def _search(
+        self, weight: float, topics: Sequence[Query], depth: int
     ) -> list[FormulaHits]:
-        """Return the best formulas for each topic.
+        """Return the best formulas for each topic, with lambda of Eq. 3."""
+        return [self._score(self._encode(topic), depth, weight) for topic in topics]
 
-        Args:
-            topics: each asks for a formula.
-            depth: how many.
-            weight: lambda of Eq. 3.
-        """
-        return [self._rank(self._encode(topic), depth, weight) for topic in topics]
-
-    def _rank(self, query: _Query, depth: int, weight: float) -> FormulaHits:
+    def _score(self, query: _Query, depth: int, weight: float) -> FormulaHits:
         if query.structure is None:
             return FormulaHits([], np.zeros(0), [], [])
         ((found, similar),) = self._structure.find(
@@ -272,3 +268,6 @@ class FormulaSearch:
                 text = self._texts.encode([context])
             self._known[topic] = _Query(vectors, text)
         return self._known[topic]
+
+
+open_index = FormulaSearch

@@ -1,15 +1,14 @@
-"""SSEmb as a system: prepared, trained, indexed, asked."""
+"""SSEmb as a system: prepared and trained; its index is in :mod:`.search`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.systems.base import Collection, Epochs, Rankings, Target
+from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, count_labels
 from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
@@ -18,7 +17,7 @@ _MIN_NODES = 3
 """Smaller graphs are no training examples, as in the paper."""
 
 
-class SSEmb:
+class SSEmb(PaperSystem):
     """Structure by a graph network, text by a sentence encoder (Li & Chen 2025)."""
 
     Config: ClassVar[type] = SSEmbConfig
@@ -26,11 +25,6 @@ class SSEmb:
     name = "ssemb"
     finds: frozenset[Target] = frozenset({"formulas"})
     reads = ("formulas", "trees_of", "posts")
-
-    def __init__(self, config: SSEmbConfig) -> None:
-        self.config = config
-
-    # What a machine that only trains lacks is imported in the steps that need it.
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write each different operator graph once, and the labels."""
@@ -70,23 +64,3 @@ class SSEmb:
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
         """Train, or resume."""
         return StructureTraining(self.config.model, prepared, seed).run(folder)
-
-    def index(
-        self, sources: Collection, model: Path, folder: Path
-    ) -> Mapping[str, Any]:
-        """Encode a tree of each visual id and, if there is a text model, contexts."""
-        from mathamr_kedro.systems.ssemb.search import build_index  # noqa: PLC0415
-
-        return build_index(self.config, sources, model, folder)
-
-    def open(self, sources: Collection, model: Path, folder: Path) -> Rankings:
-        """Return rankers of formulas: both halves together, each of them, the curve."""
-        from mathamr_kedro.systems.ssemb.search import FormulaSearch  # noqa: PLC0415
-
-        asked = FormulaSearch(self.config, sources, model, folder)
-        weights = {"ssemb": self.config.search.structure_weight}
-        if asked.has_texts:
-            weights |= {"ssemb/structure": 1.0, "ssemb/text": 0.0}
-            weights |= {f"ssemb/lambda_{w:g}": w for w in self.config.search.curve}
-        found = {name: partial(asked.rank, weight=w) for name, w in weights.items()}
-        return Rankings({"formulas": found})
