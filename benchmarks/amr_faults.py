@@ -102,7 +102,6 @@ def make_parameters(workers: int, seconds: float) -> dict[str, Any]:
     """Return parameters that use the fake worker."""
     return {
         "parser": "transition",
-        "max_chunk_tokens": 500,
         "posts_per_shard": 100,
         "workers": {"workers": workers, "batch_size": 16},
         "transition": {
@@ -176,7 +175,7 @@ def run(
     wall = time.perf_counter() - started
     empty = _no_topics(folder, topics, parameters)
     # Refuses any post that is not exactly once a graph or a failure.
-    statistics, _, _ = describe_parsing(
+    statistics, _ = describe_parsing(
         table,
         topics,
         graphs.load(),

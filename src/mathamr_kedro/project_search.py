@@ -132,7 +132,6 @@ def open_search(
             Statements(*map(project.load_optional, ("statements", "statement_links"))),
             project.find_topic,
         ),
-        project.parsing.max_chunk_tokens,
     )
 
 
@@ -428,8 +427,7 @@ class _Project:
         """Load what turns texts into vectors."""
         fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
         trees = StoredTrees(self.catalog.load("formula_trees").path)
-        tokens = self.parsing.max_chunk_tokens
-        parse = ParseTexts(self.parsing.parser_settings, tokens)
+        parse = ParseTexts(self.parsing.parser_settings)
         parse.prepare()
         model = load_model(self._model_folder, self.indexing.encoding.compute)
         return QueryEncoder(

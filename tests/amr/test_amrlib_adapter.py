@@ -42,7 +42,7 @@ def amrlib(monkeypatch):
 
 
 def test_sentences_of_a_chunk_are_merged(amrlib):
-    parser = AmrlibParser(AmrlibConfig(beam=2))
+    parser = AmrlibParser(AmrlibConfig())
     both, one, part, none = parser.parse_chunks(
         [
             Chunk(("See FORMULA_0.", "So be it.")),
@@ -59,7 +59,7 @@ def test_sentences_of_a_chunk_are_merged(amrlib):
     assert none.reason == "penman_error"
     assert "no graph for 'Lost.'" in none.detail
     assert amrlib.how == {
-        "model_dir": None, "device": "cpu", "batch_size": 12, "num_beams": 2,
+        "model_dir": None, "device": "cpu", "batch_size": 12, "num_beams": 4,
     }  # fmt: skip
 
 

@@ -15,9 +15,9 @@ BUILTIN = BuiltinConfig()
 def test_the_description_changes_with_what_the_graphs_depend_on():
     transition = TransitionConfig()
     slower = dataclasses.replace(transition, devices=("cpu",), batch_size=1)
-    wider = dataclasses.replace(transition, window_size=300)
+    other = dataclasses.replace(transition, model="other")
     assert transition.describe() == slower.describe()
-    assert transition.describe() != wider.describe()
+    assert transition.describe() != other.describe()
     assert len(BUILTIN.describe()["digest"]) == 16
 
 

@@ -18,7 +18,7 @@ text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ mergin
 | ``texts`` | the same to PENMAN, as a function that workers run |
 | ``parsers`` | the parsers by name: ``builtin``, ``transition``, ``amrlib_adapter`` |
 | ``placeholder_nodes`` | ``FORMULA_n`` as nodes, whatever neural parsers made of them |
-| ``statistics``, ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
+| ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
 
 A text to its graph::
 
@@ -26,8 +26,8 @@ A text to its graph::
     (parsed,) = parse_documents(["Prove that FORMULA_0 is even."], parser)
     print(format_graph(parsed.graph))
 
-Importing this package imports neither spaCy nor penman nor matplotlib: they are loaded
-by what needs them.
+Importing this package imports neither spaCy nor penman: they are loaded by what needs
+them.
 """
 
 from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
@@ -56,11 +56,10 @@ from mathamr_kedro.amr.penman_io import (
     read_string,
     read_symbol,
 )
-from mathamr_kedro.amr.report import report_parsing
-from mathamr_kedro.amr.statistics import (
-    GraphStatistics,
+from mathamr_kedro.amr.report import (
     check_account,
     describe_outcomes,
+    report_parsing,
 )
 from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
 from mathamr_kedro.amr.transition import TransitionConfig
@@ -76,7 +75,6 @@ __all__ = [
     "BuiltinConfig",
     "Chunk",
     "Edge",
-    "GraphStatistics",
     "ParseFailure",
     "ParseTexts",
     "ParsedDocument",

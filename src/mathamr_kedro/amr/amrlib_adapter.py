@@ -19,6 +19,9 @@ from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
 from mathamr_kedro.base.errors import ConfigurationError, GraphError
 from mathamr_kedro.base.workers import current_slot
 
+_BEAM = 4
+"""Beams of the search, as amrlib has it."""
+
 
 @dataclass(frozen=True)
 class AmrlibConfig(ParserSettings):
@@ -30,7 +33,6 @@ class AmrlibConfig(ParserSettings):
     """Folder of the weights; ``None``: where amrlib keeps ``model_stog``."""
     batch_size: int = 12
     """Sentences at a time."""
-    beam: int = 4
     devices: tuple[str, ...] = ("cpu",)
     """One per worker, e.g. ``[cuda:0, cuda:1]``."""
 
@@ -40,7 +42,7 @@ class AmrlibConfig(ParserSettings):
 
     def describe(self) -> dict[str, Any]:
         """Return what the graphs depend on."""
-        return {"parser": self.name, "model": self.model_dir, "beam": self.beam}
+        return {"parser": self.name, "model": self.model_dir, "beam": _BEAM}
 
     def open(self) -> AMRParser:
         """Return the parser, its model loaded."""
@@ -62,7 +64,7 @@ class AmrlibParser:
                 model_dir=config.model_dir,
                 device=device,
                 batch_size=config.batch_size,
-                num_beams=config.beam,
+                num_beams=_BEAM,
             )
         except ImportError as exc:
             raise ConfigurationError(

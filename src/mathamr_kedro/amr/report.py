@@ -1,16 +1,17 @@
-"""The parsing report: Table 4.2 as far as it concerns AMR, and a figure."""
+"""What came of parsing: Table 4.2 of the thesis as far as it concerns AMR.
+
+Its sizes of graphs count formula trees too, so they are counted after graph fusion.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from mathamr_kedro.amr.parsers import describe_parser
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.formatting import format_table
-from mathamr_kedro.figures import draw_bars, make_figure
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _THESIS = {
     "Posts processed": "2,482,294",
@@ -32,33 +33,82 @@ _REASONS = {
 }
 
 
-def report_parsing(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
-    """Return the report, and the figure of the sizes of graphs."""
-    return _write_report(statistics), _draw_sizes(statistics)
+def describe_outcomes(
+    kinds: Mapping[str, int],
+    reasons: Mapping[str, int],
+    partial: Mapping[str, int],
+    placeholders: int,
+    missing: int,
+) -> dict[str, Any]:
+    """Return how many texts became graphs and why others did not.
+
+    Args:
+        kinds: graphs by type of text.
+        reasons: failed texts by reason.
+        partial: failed chunks by reason, of texts that have a graph all the same.
+        placeholders: of the formulas of all texts with a graph.
+        missing: how many of them have no node.
+    """
+    graphs, failed = sum(kinds.values()), sum(reasons.values())
+    return {
+        "processed": graphs + failed,
+        "graphs": graphs,
+        "graphs_percent": _percent(graphs, graphs + failed),
+        "failed": failed,
+        "failed_by_reason": dict(sorted(reasons.items())),
+        "chunks_lost_in_graphs": dict(sorted(partial.items())),
+        "graphs_by_type": dict(sorted(kinds.items())),
+        "placeholders": {
+            "total": placeholders,
+            "kept": placeholders - missing,
+            "kept_percent": _percent(placeholders - missing, placeholders),
+        },
+    }
 
 
-def _write_report(statistics: Mapping[str, Any]) -> str:
+def check_account(
+    shard: str,
+    expected: Iterable[str],
+    graphs: Iterable[str],
+    failed: Iterable[str],
+) -> None:
+    """Refuse a shard in which a text was lost, doubled or made up.
+
+    Args:
+        shard: its name, for the message.
+        expected: ids that were to be parsed.
+        graphs: ids that have a graph.
+        failed: ids that have none.
+
+    Raises:
+        MalformedInputError: some id is not exactly once a graph or a failure.
+    """
+    wanted, found = Counter(expected), Counter(graphs)
+    found.update(failed)
+    if wanted != found:
+        wrong = sorted((wanted - found) | (found - wanted))
+        raise MalformedInputError(
+            f"The account of shard {shard!r} does not balance: {len(wrong)} ids "
+            f"are not exactly once a graph or a failure, e.g. {wrong[0]!r}; delete "
+            "the folder of the graphs and run the stage again"
+        )
+
+
+def report_parsing(statistics: Mapping[str, Any]) -> str:
     """Return the statistics as a Markdown page in the order of Table 4.2."""
     posts, topics = statistics["posts"], statistics["topics"]
+    lost = sum(posts["chunks_lost_in_graphs"].values())
     parts = [
         f"# AMR parsing by `{statistics['parser']['parser']}`",
         describe_parser(statistics["parser"]),
-        "Thesis: Table 4.2, on the full ARQMath collection. Its sizes of graphs count "
-        "formula trees too, so they are compared after graph fusion.",
+        "Thesis: Table 4.2, on the full ARQMath collection.",
         format_table(("Statistic", "Here", "Thesis"), _outcome_rows(posts)),
-        "## Sizes of the AMR graphs",
-        "![Nodes per AMR graph](amr_figure.png)",
-        format_table(
-            ("Per graph", "Mean", "Median", "90 %", "Most"), _size_rows(posts)
-        ),
         format_table(
             ("Statistic", "Value"),
             [
-                ("Node types (without placeholders)", posts["node_types"]),
-                ("Relation types (without :snt)", posts["relation_types"]),
                 ("Placeholders in the texts", posts["placeholders"]["total"]),
                 ("… with a node in the graph", _share(posts["placeholders"], "kept")),
-                ("Chunks lost in posts with a graph", _lost(posts)),
+                ("Chunks lost in posts with a graph", lost),
             ],
         ),
         "## Topics",
@@ -72,15 +122,6 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         ),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _draw_sizes(statistics: Mapping[str, Any]) -> Figure:
-    """Return a figure of the number of nodes per graph."""
-    histogram = statistics["posts"]["node_histogram"]
-    figure, (axes,) = make_figure("Nodes per AMR graph")
-    draw_bars(axes, list(histogram), {"graphs": list(histogram.values())})
-    axes.set(xlabel="nodes in the graph", ylabel="graphs")
-    return figure
 
 
 def _outcome_rows(posts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
@@ -100,21 +141,9 @@ def _outcome_rows(posts: Mapping[str, Any]) -> list[tuple[str, Any, str]]:
     return [(name, value, _THESIS.get(name, "")) for name, value in rows]
 
 
-def _size_rows(posts: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    rows: list[tuple[Any, ...]] = []
-    for name in ("nodes", "edges", "formulas"):
-        for kind, spread in posts[f"{name}_per_graph"].items():
-            rows.append((f"{name}, {kind}", *_numbers(spread)))
-    return [*rows, ("sentences, all", *_numbers(posts["sentences_per_graph"]))]
-
-
-def _numbers(spread: Mapping[str, float]) -> tuple[float, ...]:
-    return tuple(spread[name] for name in ("mean", "median", "p90", "max"))
-
-
 def _share(counts: Mapping[str, Any], name: str) -> str:
     return f"{counts[name]:,} ({counts[f'{name}_percent']:.2f} %)"
 
 
-def _lost(posts: Mapping[str, Any]) -> int:
-    return sum(posts["chunks_lost_in_graphs"].values())
+def _percent(part: int, whole: int) -> float:
+    return round(100 * part / whole, 2) if whole else 100.0

@@ -181,8 +181,6 @@ def test_the_configuration_refuses_what_cannot_work():
         TransitionConfig(devices=("gpu0",))
     with pytest.raises(ConfigurationError, match="at least one"):
         TransitionConfig(devices=())
-    with pytest.raises(ConfigurationError, match="below 'window_size'"):
-        TransitionConfig(window_overlap=400)
     with pytest.raises(ConfigurationError, match="2 visible ones"):
         make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
 

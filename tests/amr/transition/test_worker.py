@@ -45,7 +45,7 @@ print("a library greets on standard output")
 
 class AMRParser:
     @classmethod
-    def from_pretrained(cls, name, fp16=False, beam=1):
+    def from_pretrained(cls, name, fp16, beam):
         if name != "doc-sen-conll-amr-seed42":
             raise ValueError("The model_name provided in not in our library")
         return cls()
@@ -54,9 +54,6 @@ class AMRParser:
 
     def tokenize(self, text):
         return re.findall(r"\\\\w+|[^\\\\w ]", text), None
-
-    def parse_sentences(self, sentences, batch_size, roberta_batch_size):
-        return [self._graph("s", tokens) for tokens in sentences], None
 
     def parse_docs(self, docs, window_size, window_overlap, batch_size,
                    roberta_batch_size):
@@ -172,18 +169,6 @@ def test_the_worker_survives_errors_of_the_library(parser):
     (result,) = parser.parse_chunks([Chunk(("See FORMULA_4.",))])
     assert "FORMULA_4" in result.nodes.values()
     assert parser.start().pid == pid
-
-
-def test_sentence_models_give_one_graph_per_sentence(tmp_path):
-    config = TransitionConfig(
-        python=write_library(tmp_path, sys.executable),
-        devices=("cpu",),
-        documents=False,
-    )
-    parser = TransitionParser(config)
-    (result,) = parser.parse_chunks([Chunk(("See FORMULA_0.", "And FORMULA_1."))])
-    assert result.nodes[result.top] == "multi-sentence"
-    parser.close()
 
 
 def test_weights_that_cannot_be_had_stop_the_run(tmp_path):

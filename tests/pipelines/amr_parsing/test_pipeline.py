@@ -68,7 +68,6 @@ def test_statistics_and_report(write_texts, parse):
     report = catalog.load("amr_report")
     assert "| Posts processed | 5 | 2,482,294 |" in report
     assert "| Successful graphs | 4 (80.00 %) |" in report
-    assert catalog.exists("amr_figure")
 
 
 PROCESSES = {"workers": 2, "batch_size": 1}

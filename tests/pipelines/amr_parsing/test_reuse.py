@@ -77,7 +77,7 @@ def test_another_parser_parses_all(write_texts, parse, parser):
     root = write_texts(POSTS, [])
     parse(root)
     parser.take()
-    parse(root, max_chunk_tokens=77)
+    parse(root, parser="transition")
     assert len(parser.take()) == 5
 
 
@@ -125,13 +125,13 @@ def test_weeks_of_parsing_are_not_thrown_away_unasked(write_texts, parse, parser
     (root / "03_primary/amr_graphs/.seconds").write_text("700000")
     parser.take()
     with pytest.raises(Exception) as caught:
-        parse(root, max_chunk_tokens=77)
+        parse(root, parser="transition")
     cause = find_cause(caught.value)
     assert isinstance(cause, ConfigurationError)
     assert "194.4 h" in str(cause) and "amr_parsing.discard=true" in str(cause)
     assert read(parse(root)) == before
     assert parser.take() == []
-    parse(root, max_chunk_tokens=77, discard=True)
+    parse(root, parser="transition", discard=True)
     assert len(parser.take()) == 5
 
 

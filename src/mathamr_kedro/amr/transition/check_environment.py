@@ -25,9 +25,7 @@ _ACTIONS = (
     ">RA(3,:same-as) SHIFT CLOSE_SENTENCE SHIFT",
     "COPY SHIFT hold-01 ROOT >LA(0,:ARG1) SHIFT CLOSE_SENTENCE SHIFT",
 )
-_OPTIONS = argparse.Namespace(
-    batch_size=32, window_size=400, window_overlap=100, documents=True
-)
+_OPTIONS = argparse.Namespace(batch_size=32)
 
 
 def _check_environment() -> dict[str, Any]:

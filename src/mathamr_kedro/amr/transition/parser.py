@@ -25,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 _WORKER = Path(__file__).with_name("worker.py")
 _START_ATTEMPTS = 3
+_FIXED = {"documents": True, "windows": [400, 100], "beam": 1, "fp16": False}
+"""How ``worker.py`` calls the library, as graphs that were made record it."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,8 @@ class TransitionConfig(ParserSettings):
     """The thesis' model (section 3.1)."""
     checkpoint: str | None = None
     """Weights of your own in place of ``model``; several joined by ``:``."""
-    documents: bool = True
-    """Whether the model parses documents (``parse_docs``) or single sentences."""
     batch_size: int = 32
     """Chunks on the GPU at a time."""
-    window_size: int = 400
-    """Tokens per window; the document model was trained with 400 and 100."""
-    window_overlap: int = 100
-    beam: int = 1
-    fp16: bool = False
     devices: tuple[str, ...] = ("cuda:0",)
     """One worker per device, e.g. ``[cuda:0, cuda:1]``, or ``[cpu]``."""
     start_timeout_s: float = 1800.0
@@ -62,11 +57,6 @@ class TransitionConfig(ParserSettings):
             raise ConfigurationError("Expected at least one of 'devices' (got none)")
         for device in self.devices:
             _visible_devices(device, {})
-        if self.window_overlap >= self.window_size:
-            raise ConfigurationError(
-                f"Expected 'window_overlap' below 'window_size' {self.window_size} "
-                f"(got {self.window_overlap})"
-            )
 
     @property
     def is_installed(self) -> bool:
@@ -84,10 +74,7 @@ class TransitionConfig(ParserSettings):
             "parser": self.name,
             "worker": self.worker,
             "model": self.checkpoint or self.model,
-            "documents": self.documents,
-            "windows": [self.window_size, self.window_overlap],
-            "beam": self.beam,
-            "fp16": self.fp16,
+            **_FIXED,
         }
 
     def open(self) -> AMRParser:
@@ -240,17 +227,12 @@ def _make_command(config: TransitionConfig) -> list[str]:
         "--model": config.model,
         "--checkpoint": config.checkpoint,
         "--batch-size": config.batch_size,
-        "--window-size": config.window_size,
-        "--window-overlap": config.window_overlap,
-        "--beam": config.beam,
         "--heartbeat-s": heartbeat,
     }
     command = [config.python, config.worker or str(_WORKER)]
     for name, value in options.items():
         if value is not None:
             command += [name, str(value)]
-    command += ["--fp16"] if config.fp16 else []
-    command += [] if config.documents else ["--sentences"]
     return command
 
 

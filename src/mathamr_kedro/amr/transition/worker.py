@@ -26,6 +26,9 @@ from typing import Any
 
 _PROTOCOL = 1
 _EMPTY_CONCEPTS = ("amr-empty", "document")
+# Tokens of a window and of its overlap with the next: as the model was trained.
+_WINDOW, _OVERLAP = 400, 100
+_HOW = {"fp16": False, "beam": 1}  # the library's own beam is wider
 
 
 class _Channel:
@@ -94,11 +97,10 @@ class Engine:
     def _load(self) -> Any:
         from transition_amr_parser.parse import AMRParser  # noqa: PLC0415
 
-        how = {"fp16": self._options.fp16, "beam": self._options.beam}
         with _alone_in_cache():
             if self._options.checkpoint:
-                return AMRParser.from_checkpoint(self._options.checkpoint, **how)
-            return AMRParser.from_pretrained(self._options.model, **how)
+                return AMRParser.from_checkpoint(self._options.checkpoint, **_HOW)
+            return AMRParser.from_pretrained(self._options.model, **_HOW)
 
     def parse(self, chunks: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
         """Return one answer per chunk of sentences, in order."""
@@ -123,25 +125,18 @@ class Engine:
         found["device"] = torch.cuda.get_device_name(0) if has_gpu else "cpu"
         return found
 
-    def _annotate(self, documents: list[list[list[str]]]) -> list[list[str]]:
-        """Return a list of annotations per document: one, or one per sentence."""
+    def _annotate(self, documents: list[list[list[str]]]) -> list[str]:
+        """Return the annotation of each document."""
         size = self._options.batch_size
-        if self._options.documents:
-            annotations, _ = self._parser.parse_docs(
-                documents,
-                window_size=self._options.window_size,
-                window_overlap=self._options.window_overlap,
-                batch_size=size,
-                roberta_batch_size=size,
-            )
-            # The second value repeats the last document's machine: never use it.
-            return [[annotation] for annotation in annotations]
-        sentences = [sentence for document in documents for sentence in document]
-        annotations, _ = self._parser.parse_sentences(
-            sentences, batch_size=size, roberta_batch_size=size
+        # The second value repeats the last document's machine: never use it.
+        annotations, _ = self._parser.parse_docs(
+            documents,
+            window_size=_WINDOW,
+            window_overlap=_OVERLAP,
+            batch_size=size,
+            roberta_batch_size=size,
         )
-        remaining = iter(annotations)
-        return [[next(remaining) for _ in document] for document in documents]
+        return annotations
 
 
 def _mend_machine() -> None:
@@ -198,15 +193,15 @@ def _tokenise_chunk(parser: Any, sentences: Sequence[str]) -> list[list[str]]:
     return documents
 
 
-def _describe(annotations: list[str]) -> dict[str, Any]:
-    """Return the answer for one chunk: its plain graphs, or why there is none."""
+def _describe(annotation: str) -> dict[str, Any]:
+    """Return the answer for one chunk: its plain graph, or why there is none."""
     try:
-        graphs = [plain for plain in map(_to_plain_penman, annotations) if plain]
+        graph = _to_plain_penman(annotation)
     except Exception as exc:
         return {"error": _name_error(exc), "reason": "penman_error"}
-    if not graphs:
+    if not graph:
         return {"error": "no node in the graph", "reason": "all_chunks_failed"}
-    return {"graphs": graphs}
+    return {"graphs": [graph]}
 
 
 def _to_plain_penman(annotation: str) -> str:
@@ -286,12 +281,6 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument("--model", default="doc-sen-conll-amr-seed42")
     parser.add_argument("--checkpoint", help="path, or several joined by ':'")
     parser.add_argument("--batch-size", type=int, default=32)
-    parser.add_argument("--window-size", type=int, default=400)
-    parser.add_argument("--window-overlap", type=int, default=100)
-    parser.add_argument("--beam", type=int, default=1)
-    parser.add_argument("--fp16", action="store_true")
-    parser.add_argument("--sentences", dest="documents", action="store_false",
-                        help="the model parses sentences, not documents")  # fmt: skip
     parser.add_argument("--heartbeat-s", type=float, default=5.0)
     return parser.parse_args()
 

@@ -12,11 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
-from matplotlib.figure import Figure
 
 from mathamr_kedro.amr import (
     AUTO,
-    GraphStatistics,
     ParsedText,
     ParseTexts,
     check_account,
@@ -105,7 +103,7 @@ def parse_texts(
     parts = _list_parts(texts, config)
     todo = pieces.read(skip=finished)
     partitions = _make_partitions(todo, texts.record, parts, known, waiting)
-    function = ParseTexts(config.parser_settings, config.max_chunk_tokens)
+    function = ParseTexts(config.parser_settings)
     for result in run_partitions(
         function,
         partitions,
@@ -141,7 +139,7 @@ def describe_parsing(
     topic_failures: ShardedTable,
     parser: Mapping[str, Any],
     parameters: Mapping[str, Any],
-) -> tuple[dict[str, Any], str, Figure]:
+) -> tuple[dict[str, Any], str]:
     """Count graphs and failures; refuse a text that is neither, or both."""
     config = AmrParsingConfig.read(parameters).resolve(parser)
     statistics = {
@@ -149,7 +147,7 @@ def describe_parsing(
         "posts": _describe(posts, graphs, failures, config),
         "topics": _describe(topics, topic_graphs, topic_failures, config),
     }
-    return statistics, *report_parsing(statistics)
+    return statistics, report_parsing(statistics)
 
 
 def _made_from(texts: ShardedTable, config: AmrParsingConfig) -> str:
@@ -207,9 +205,10 @@ def _describe(
             "The graphs were made from other texts or parameters; run the whole stage: "
             "`kedro run --pipelines amr_parsing`"
         )
-    statistics = GraphStatistics()
+    kinds: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     partial: Counter[str] = Counter()
+    placeholders = missing = 0
     files = dict(graphs.shards())
     failed_files = {file.stem: file for file in failures.files()}
     id_column = texts.empty().column_names[0]
@@ -218,7 +217,12 @@ def _describe(
     for name, table in pieces.read(None if parts else [id_column]):
         failed = list(failures.read_rows(failed_files[name]))
         lost = [failure for failure in failed if not failure.kept]
-        parsed = _count_graphs(files[name], statistics)
+        parsed: list[str] = []
+        for record in RecordFile(files[name]):
+            parsed.append(record.graph_id)
+            kinds[record.post_type] += 1
+            placeholders += len(record.formula_map)
+            missing += len(record.missing)
         ids = table[id_column].to_pylist()
         if parts:
             rows = add_parts([*RecordTables(Topic).read(table)], parts)
@@ -226,17 +230,4 @@ def _describe(
         check_account(name, ids, parsed, [f.record_id for f in lost])
         reasons.update(failure.reason for failure in lost)
         partial.update(failure.reason for failure in failed if failure.kept)
-    described = statistics.describe()
-    by_type = described.pop("graphs")
-    outcomes = describe_outcomes(by_type.pop("total"), reasons, partial)
-    return {**outcomes, "graphs_by_type": by_type, **described}
-
-
-def _count_graphs(file: Any, statistics: GraphStatistics) -> list[str]:
-    """Count the graphs of a shard; return their ids."""
-    ids: list[str] = []
-    for record in RecordFile(file):
-        ids.append(record.graph_id)
-        formulas, missing = len(record.formula_map), len(record.missing)
-        statistics.add(record.post_type, record.graph, formulas, missing)
-    return ids
+    return describe_outcomes(kinds, reasons, partial, placeholders, missing)

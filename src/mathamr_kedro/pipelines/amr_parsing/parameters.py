@@ -7,7 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mathamr_kedro.amr import AUTO, Parsers, ParserSettings, ParseTexts
+from mathamr_kedro.amr import (
+    AUTO,
+    MAX_CHUNK_TOKENS,
+    Parsers,
+    ParserSettings,
+    ParseTexts,
+)
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
@@ -22,8 +28,6 @@ class AmrParsingConfig(Parsers):
 
     parser: str
     """``auto``: the thesis' parser if it is installed, otherwise our own."""
-    max_chunk_tokens: int
-    """Limit of a chunk (thesis, section 3.1)."""
     posts_per_shard: int
     """A killed run loses at most the shards that were under way."""
     query_parts: tuple[QueryPart, ...] = ()
@@ -39,11 +43,10 @@ class AmrParsingConfig(Parsers):
             raise ConfigurationError(
                 f"Expected each of query_parts once (got {list(self.query_parts)!r})"
             )
-        for name in ("max_chunk_tokens", "posts_per_shard"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected at least 1 for {name!r} (got {getattr(self, name)!r})"
-                )
+        if self.posts_per_shard < 1:
+            raise ConfigurationError(
+                f"Expected posts_per_shard of at least 1 (got {self.posts_per_shard})"
+            )
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:
@@ -83,7 +86,7 @@ class AmrParsingConfig(Parsers):
         return {
             **self.parser_settings.describe(),
             "sentences": "by_chunk",  # graphs made before had them all below the root
-            "max_chunk_tokens": self.max_chunk_tokens,
+            "max_chunk_tokens": MAX_CHUNK_TOKENS,
             # The first version is that of graphs from before there were versions.
             **({"chunking": version} if version > 1 else {}),
         }

@@ -54,7 +54,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                     "parser": "amr_parser",
                     "parameters": _PARAMETERS,
                 },
-                outputs=["amr_statistics", "amr_report", "amr_figure"],
+                outputs=["amr_statistics", "amr_report"],
                 name="describe_parsing",
             ),
         ],

@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
@@ -108,7 +109,7 @@ def compare_pair(
     config = SignificanceConfig.read(parameters["significance"]).examples
     vectors = NodeVectors(
         lambda mark: (topic_vectors.read(mark), post_vectors.read(mark)),
-        int(parameters["amr_parsing"]["max_chunk_tokens"]),
+        MAX_CHUNK_TOKENS,
     )
     pair = compare_nodes(outcome.shown, texts, config.pair, vectors)
     return pair, draw_panels(pair)
