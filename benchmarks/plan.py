@@ -35,9 +35,9 @@ BYTES = {
     "raw files": 9_000,  # 9 MB for 1,000 posts of benchmarks/synthetic_collection.py
     "graphs": 2_950,
     "vectors, float32": 4 * NUMBERS,
-    "vectors, int8": NUMBERS,
+    "links": 2 * 16 * 4,  # HNSW over documents: 2 m links of four bytes, m = 16
 }
-GRAPH_LINKS = VECTORS * 2 * 16 * 4  # HNSW: 2 m links of four bytes, m = 16
+GRAPH = 4 * 128 + BYTES["links"]  # the document vector of a post, and its links
 
 # Assumptions: what clouds ask, in euros, and the machines that one rents.
 CORE_HOUR, GPU_HOUR, DISK_GB_MONTH, MEMORY_GB_MONTH = 0.04, 4.0, 0.05, 3.0
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     gpu_hours: float
     disk_gb: float
     exact_gb: float
-    quantised_gb: float
+    graph_gb: float
     servers: int
     euros_once: float
     euros_a_month: float
@@ -66,12 +66,10 @@ def make_plan(posts: int) -> Plan:
     core_hours = sum(hours.values())
     pairs = posts * PAIRS_A_POST * EPOCHS
     gpu_hours = (pairs / PAIRS_PER_GPU_SECOND + posts / POSTS_PER_GPU_SECOND) / 3600
-    disk = posts * (sum(BYTES.values()) + GRAPH_LINKS) / 1e9
+    disk = posts * (sum(BYTES.values())) / 1e9
     exact = posts * BYTES["vectors, float32"] / 1e9
-    quantised = posts * (BYTES["vectors, int8"] + GRAPH_LINKS) / 1e9
-    servers = math.ceil(
-        2 * quantised / (0.75 * MEMORY_GB)
-    )  # two copies, a quarter free
+    graph = posts * GRAPH / 1e9
+    servers = math.ceil(2 * graph / (0.75 * MEMORY_GB))  # two copies, a quarter free
     once = core_hours * CORE_HOUR + gpu_hours * GPU_HOUR
     monthly = disk * DISK_GB_MONTH + servers * MEMORY_GB * MEMORY_GB_MONTH
     return Plan(
@@ -82,7 +80,7 @@ def make_plan(posts: int) -> Plan:
         gpu_hours,
         disk,
         exact,
-        quantised,
+        graph,
         servers,
         once,
         monthly,
@@ -96,7 +94,7 @@ ROWS = {
     "GPU hours, training and encoding": lambda p: f"{p.gpu_hours:,.2f}",
     "disk, GB": lambda p: f"{p.disk_gb:,.0f}",
     "memory of the engine `exact`, float32, GB": lambda p: f"{p.exact_gb:,.0f}",
-    "memory of HNSW over int8 codes, GB": lambda p: f"{p.quantised_gb:,.0f}",
+    "memory of HNSW over document vectors, GB": lambda p: f"{p.graph_gb:,.0f}",
     f"search servers of {MEMORY_GB} GB, two copies": lambda p: f"{p.servers:,}",
     "euros once": lambda p: f"{p.euros_once:,.0f}",
     "euros a month": lambda p: f"{p.euros_a_month:,.0f}",

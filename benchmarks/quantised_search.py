@@ -42,7 +42,6 @@ from mathamr_kedro.vectors import (
     EngineConfig,
     ExactIndex,
     GraphRange,
-    HnswConfig,
     PostEntry,
     PostVectors,
     ScanConfig,
@@ -144,17 +143,13 @@ def choose(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
     return make
 
 
-def walk(store: VectorStore, int8: bool, candidates: int) -> Callable[[Path], Row]:
+def walk(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
     """Return how ``edge`` is opened: a walk over documents, then MaxSim of the best."""
 
     def make(folder: Path) -> Row:
-        config = EngineConfig("edge", hnsw=HnswConfig(int8=int8))
-        index = open_index(config, store, folder)
+        index = open_index(EngineConfig("edge"), store, folder)
         has_graph = any(folder.rglob("graph.bin")) or any(folder.rglob("links*.bin"))
-        codes = sum(f.stat().st_size for f in folder.rglob("quantized.data"))
         note = "" if has_graph else "too few posts for a graph: scanned"
-        if codes:
-            note += f"codes {codes / len(store):.0f} B/post"
 
         def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
             return index.search_reranked(queries, candidates, depth, HNSW, TYPES)
@@ -175,8 +170,7 @@ def list_rows(
         f"int8 + {few}": scan(store, ScanConfig("int8", few)),
         f"documents, {few} candidates": choose(store, few),
         f"documents, {10 * few} candidates": choose(store, 10 * few),
-        "edge hnsw": walk(store, False, few),
-        "edge hnsw, int8": walk(store, True, few),
+        "edge hnsw": walk(store, few),
     }
     skipped = tuple(options.skip)
     return {n: r for n, r in rows.items() if not skipped or not n.startswith(skipped)}

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.vectors.rescoring import _select_top, name_items
+from mathamr_kedro.vectors.rescoring import name_items, select_top
 from mathamr_kedro.vectors.scan import ExactSpace
 
 WIDTH, EACH, DEPTH = 32, 16, 1000
@@ -94,14 +94,14 @@ def break_down(
     batch = queries.to(space.device, torch.float32)
     scores = space.scan(batch)
     taken = DEPTH + DEPTH // 16  # as rescoring.Choice does
-    _, places = _select_top(scores, taken)
+    _, places = select_top(scores, taken)
     which = torch.arange(len(batch), device=device).repeat_interleave(taken)
     items = places.flatten()  # any items: each query has its own
     allowed = np.ones(len(space), dtype=np.bool_)
     best = space.find(queries, DEPTH, allowed, names.take)
     steps = {
         "scan": lambda: space.scan(batch),
-        "select": lambda: _select_top(scores, taken),
+        "select": lambda: select_top(scores, taken),
         "rescore": lambda: space._score_pairs(batch, which, items),
     }
     took = {name: time_calls(call, device, 5) for name, call in steps.items()}

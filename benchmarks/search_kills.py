@@ -111,7 +111,7 @@ def work(folder: Path, reports: Connection) -> None:
         with QdrantIndex.open(connection, store) as index:
             number = read_number(index) + 1
             posts, gone = draw_change(number)
-            known = {key for key in gone if key in index}
+            known = {key for key in gone if key in index.posts}
         text = Post(
             "", "answer", "", None, None, None, None, (), str(number), "text", ()
         )
@@ -139,10 +139,11 @@ def find_fault(folder: Path, reported: int) -> int:
         if not reported <= number <= reported + 1:
             raise ValueError(f"change {number}, {reported} were reported")
         expected = apply_all(number)
-        if {k for k in map(str, range(300)) if k in index} != {*expected} - {COUNTER}:
+        known = {k for k in map(str, range(300)) if k in index.posts}
+        if known != {*expected} - {COUNTER}:
             raise ValueError(f"other posts than expected after {number} changes")
         truth = PostVectors.of([expected[key] for key in sorted(expected)])
-        found = index.read(sorted(expected))
+        found = index.posts.read(sorted(expected))
         if not np.allclose(found.vectors, truth.vectors, atol=1e-6):
             raise ValueError("a post has other vectors")
         size = len(expected), int(truth.returnable.sum())

@@ -82,15 +82,13 @@ def measure_mixed(world: World, count: int, device: str) -> bool:
     )
 
     def ask(search: Callable[..., list[Hits]]) -> Callable[..., list[Hits]]:
-        return lambda some: search(
-            index, world.store, RELEASED, world.questions, some, DEPTH
-        )
+        return lambda some: search(index, RELEASED, world.questions, some, DEPTH)
 
     pairs = {
         "answers with their questions": (ask(search_slowly), ask(search_posts)),
         "both scores, standardised": (
             lambda some: combine_slowly(index, some),
-            lambda some: find_posts(index, some, BOTH),
+            lambda some: search_posts(index, BOTH, {}, some, DEPTH),
         ),
     }
     good = True
@@ -132,7 +130,7 @@ def combine_slowly(index: ExactIndex, queries: Sequence[PostEntry]) -> list[Hits
     results = []
     for query, *both in zip(queries, *lists, strict=True):
         union = list({key for hits in both for key in hits.ids})
-        posts = index._store.read(union)
+        posts = index.posts.read(union)
         similar = query.vectors.astype(np.float64) @ posts.vectors.T.astype(np.float64)
         nearest = np.maximum.reduceat(similar, posts.ptr[:-1], axis=1).mean(0)
         whole = posts.vectors[posts.document_rows].astype(np.float64) @ query.document()

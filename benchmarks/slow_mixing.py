@@ -17,12 +17,11 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import SENTENCE
 from mathamr_kedro.systems.mathamr_plus import Strategy, find_posts
-from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
+from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex
 
 
 def search_slowly(
     index: VectorIndex,
-    store: VectorStore,
     strategy: Strategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
@@ -33,7 +32,7 @@ def search_slowly(
     results = []
     candidates = _list_candidates(index, strategy, question_of, queries)
     for query, keys in zip(queries, candidates, strict=True):
-        scores = _mix_scores(query, keys, store, strategy, question_of)
+        scores = _mix_scores(query, keys, index.posts, strategy, question_of)
         results.append(Hits.rank(keys, scores).top(depth))
     return results
 
@@ -64,7 +63,7 @@ def _list_candidates(
 def _mix_scores(
     query: PostEntry,
     keys: Sequence[PostId],
-    store: VectorStore,
+    store: PostReader,
     strategy: Strategy,
     question_of: Mapping[PostId, PostId],
 ) -> NDArray[np.float64]:

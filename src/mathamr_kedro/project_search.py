@@ -288,9 +288,8 @@ class _Project:
         index = self.open_index(encoder)
         return MathAMRPlusIndex(
             index,
-            index,
             strategies,
-            lambda: find_questions(posts.tables(["post_id", "parent_id"]), index),
+            lambda: find_questions(posts.tables(["post_id", "parent_id"]), index.posts),
             encoder=encoder,
         )
 

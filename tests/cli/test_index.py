@@ -113,7 +113,7 @@ def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> 
     file.write_text(json.dumps(record), encoding="utf-8")
     assert run(data, "add", str(file)).exit_code == 0
     opened = index_of(data)
-    mine, theirs = opened.read(["copy", "2"]).entries()
+    mine, theirs = opened.posts.read(["copy", "2"]).entries()
     opened.close()
     assert mine.kinds == theirs.kinds
     assert mine.visual_ids == theirs.visual_ids

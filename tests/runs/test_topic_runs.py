@@ -122,7 +122,7 @@ def test_topics_that_were_not_searched_are_listed_with_their_reason():
 
 
 def open_vectors(store, **strategy):
-    return MathAMRPlusIndex(None, None, {"x": Strategy(**strategy)}, dict, store)
+    return MathAMRPlusIndex(None, {"x": Strategy(**strategy)}, dict, store)
 
 
 def test_topics_and_formulas_without_vectors_are_skipped_aloud(tmp_path, caplog):

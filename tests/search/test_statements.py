@@ -41,7 +41,8 @@ class Ranking:
 
 @pytest.fixture
 def searcher():
-    vectors = SimpleNamespace(store=dict.fromkeys(POSTS))
+    index = SimpleNamespace(posts=dict.fromkeys(POSTS))
+    vectors = SimpleNamespace(index=index)
     encoder = SimpleNamespace(read_text=lambda text: Query("query", text))
     lookups = Lookups(lambda ids: {}, statements=STATEMENTS)
     return Searcher(Ranking(), vectors, encoder, lookups)

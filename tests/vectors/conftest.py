@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mathamr_kedro.systems.mathamr_plus import Strategy, search_posts
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
@@ -163,13 +164,14 @@ def check_engine(index, twin, depth=20, types=None, width=WIDTH):
         order, scores = twin.maxsim(query.vectors, 10_000, types)
         check_hits(hits, ([k for k in order if k in pool][:depth], scores))
         for weight, candidates in ((1.0, 9), (0.4, 50)):
-            asked = candidates, depth, weight
-            (hits,) = index.search_combined([query], *asked, types=types)
-            order, scores = twin.combined(query, *asked, types)
-            assert hits.ids == order
-            np.testing.assert_allclose(
-                hits.scores, [scores[k] for k in order], atol=1e-4
+            strategy = Strategy(
+                "combined",
+                candidates=candidates,
+                document_weight=weight,
+                post_types=tuple(types or ()),
             )
+            (hits,) = search_posts(index, strategy, {}, [query], depth)
+            check_hits(hits, twin.combined(query, candidates, depth, weight, types))
         (lists,) = index.list_best([query.vectors], depth, types=[types, None])
         for found, wanted in zip(lists, (types, None), strict=True):
             assert {*found} == {*twin.maxsim(query.vectors, depth, wanted)[0]}

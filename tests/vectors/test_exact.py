@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.vectors import packing
+from mathamr_kedro.vectors import exact
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.vectors.protocol import SearchMode
@@ -96,39 +96,11 @@ def test_scans_that_cannot_be_are_refused(store):
         ExactIndex(store, "cuda", ScanConfig("int8"))
 
 
-def test_scores_that_are_all_equal_decide_nothing(tmp_path):
-    """All posts have one document vector; MaxSim alone orders them."""
-    posts = draw_posts(12, seed=3)
-    for post in posts:
-        post.vectors[-1] = posts[0].vectors[-1]
-    index = ExactIndex(make_store(tmp_path, posts))
-    query = QUERIES[0]
-    (both,) = index.search_combined([query], 100, 100)
-    (alone,) = index.search_maxsim([query.vectors], 100)
-    assert both.ids == alone.ids
-    (single,) = ExactIndex(make_store(tmp_path / "one", posts[:1])).search_combined(
-        [query], 5, 5
-    )
-    assert (single.ids, single.scores.tolist()) == ([posts[0].key], [0.0])
-
-
-def test_combined_search_of_nothing_and_without_documents(tmp_path):
-    post = draw_posts(2, start=1)[0]
-    bare = post._replace(
-        vectors=post.vectors[:-1], kinds=post.kinds[:-1], numbers=post.numbers[:-1]
-    )
-    index = ExactIndex(make_store(tmp_path, [bare]))
-    with pytest.raises(ConfigurationError, match="none for post '1'"):
-        index.search_combined(QUERIES[:1], 5, 5)
-    (hits,) = index.search_combined(QUERIES[:1], 5, 5, types=frozenset({"document"}))
-    assert hits.ids == []
-
-
 def test_the_best_of_several_types_take_one_scan(store, posts, monkeypatch):
     index, scans = ExactIndex(store), []
-    scan = packing.ExactSpace.scan
+    scan = exact.ExactSpace.scan
     monkeypatch.setattr(
-        packing.ExactSpace, "scan", lambda *args: scans.append(1) or scan(*args)
+        exact.ExactSpace, "scan", lambda *args: scans.append(1) or scan(*args)
     )
     types = [frozenset({"answer"}), frozenset({"question"}), None]
     for depth in (1, 7, 500):
@@ -166,7 +138,7 @@ def test_equal_posts_stand_in_the_order_of_their_ids(tmp_path):
 
 @pytest.mark.parametrize("together", [1, 8, 9, 100])
 def test_shards_are_packed_together(tmp_path, monkeypatch, together):
-    monkeypatch.setattr(packing, "_TOGETHER", together)  # of 65,536
+    monkeypatch.setattr(exact, "_TOGETHER", together)  # of 65,536
     posts = draw_posts(18, 0, 1)
     index = ExactIndex(make_store(tmp_path, posts, per_shard=3))
     check_index(index, SlowIndex(posts))
@@ -184,20 +156,6 @@ def test_half_precision_rounds_queries_like_posts(tmp_path, posts):
     for key, score in zip(hits.ids, hits.scores, strict=True):
         post = next(p for p in halves if p.key == key)
         assert score == pytest.approx(slow_maxsim(query, post.vectors), abs=1e-6)
-
-
-def test_vectors_of_posts_are_read_through_the_index(store, posts):
-    index = ExactIndex(store)
-    assert len(index) == 60
-    assert "7" in index
-    assert "700" not in index
-    (entry,) = index.read(["7"]).entries()
-    expected = PostVectors.of([posts[6]]).vectors
-    np.testing.assert_array_equal(entry.vectors, expected)
-    assert index.added == {}
-    assert index.is_current()
-    with pytest.raises(MissingInputError, match="'700' among the 60"):
-        index.read(["7", "700"])
 
 
 def test_types_of_posts_can_be_asked_for(store, posts):
@@ -257,7 +215,7 @@ def test_size_is_that_of_the_vectors_that_searches_needed(store, posts, dtype, s
 
 
 def test_many_queries_are_searched_in_groups(store, posts, monkeypatch):
-    monkeypatch.setitem(packing.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
+    monkeypatch.setitem(exact.ExactSpace.search.__globals__["_ROOM"], "cpu", 100)
     check_index(ExactIndex(store), SlowIndex(posts))
 
 

@@ -93,7 +93,7 @@ def find_updatable(connection, store):
 def test_every_exact_search_equals_loops(connect, store, posts, depth, types):
     with QdrantIndex.open(connect(), store) as index:
         check_engine(index, SlowIndex(posts), depth, types)
-        assert (index.encoder, len(index)) == (ENCODER, 60)
+        assert (index.posts.encoder, len(index.posts)) == (ENCODER, 60)
         assert index.size()[:2] == (60, store.num_formulas())
 
 
@@ -115,7 +115,7 @@ def test_names_instead_of_numbers_and_many_ties(connect, tmp_path):
 def test_graph_searches_find_the_same_in_a_small_index(connect, store, posts):
     """So small an index is scanned."""
     twin, query, answers = SlowIndex(posts), draw_query(4), frozenset({"answer"})
-    with QdrantIndex.open(connect(HnswConfig(all_m=16, int8=True)), store) as index:
+    with QdrantIndex.open(connect(HnswConfig(all_m=16)), store) as index:
         (hits,) = index.search_maxsim([query.vectors], 10, HNSW)
         check_hits(hits, twin.maxsim(query.vectors, 10))
         (hits,) = index.search_documents([query.document()], 10, HNSW)
@@ -152,7 +152,7 @@ def test_graph_search_without_graph_and_unknown_posts_are_refused(connect, store
         with pytest.raises(MissingInputError, match="'999'"):
             index.rerank([query], [["1", "999"]])
         with pytest.raises(MissingInputError, match="'601' among the 60"):
-            index.read(["601"])
+            index.posts.read(["601"])
 
 
 def test_other_graphs_or_vectors_make_another_build(connect, tmp_path, store, posts):
@@ -186,14 +186,15 @@ def test_changed_index_equals_a_dictionary(connect, store, posts):
         index.delete(gone)
         truth = {k: p for k, p in truth.items() if k not in gone}
         with QdrantIndex.open(connect(), store) as opened:
-            assert len(opened) == len(truth)
+            assert len(opened.posts) == len(truth)
             formulas = sum(map(sum, (p.returnable for p in truth.values())))
             assert opened.size()[:2] == (len(truth), formulas)
             if step % 3 == 0:
                 check_engine(opened, SlowIndex(truth.values()))
-            assert {k for k in map(str, range(1, 80)) if k in opened} == set(truth)
+            known = {k for k in map(str, range(1, 80)) if k in opened.posts}
+            assert known == set(truth)
             asked = sorted(truth)
-            found = opened.read(asked)
+            found = opened.posts.read(asked)
             expected = PostVectors.of([truth[k] for k in asked])
             np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-6)
             assert list(found.formula_ids) == list(expected.formula_ids)
@@ -209,7 +210,7 @@ def test_added_posts_keep_their_texts(connect, store):
     assert [f.reason for f in found.failures] == ["unknown_file_type", "not_encoded"]
     index.delete(["9", "900"])
     with QdrantIndex.open(connect(), store) as opened:
-        assert list(opened.read(["7", "1", "7"]).keys) == ["7", "1", "7"]
+        assert list(opened.posts.read(["7", "1", "7"]).keys) == ["7", "1", "7"]
         assert opened.added == {"7": make_text("7")}
         assert opened.changes.deleted == {"9"}
     status = index.status()
@@ -221,7 +222,7 @@ def test_half_precision_is_kept(connect, tmp_path, posts):
     store = make_store(tmp_path, posts, dtype="float16")
     find_updatable(connect(), store).add([make_text("900")])
     with QdrantIndex.open(connect(), store) as opened:
-        found = opened.read(["900", "1"]).vectors
+        found = opened.posts.read(["900", "1"]).vectors
         assert found.dtype == np.float16
         expected = PostVectors.of([encode(make_text("900"))]).astype("float16")
         np.testing.assert_array_equal(found[: len(expected.vectors)], expected.vectors)
@@ -262,7 +263,7 @@ def test_formulas_of_comments_go_with_their_post(connect, tmp_path, posts):
         writer.complete()
     store, query = VectorStore(tmp_path), [np.eye(WIDTH)[0]]
     with QdrantIndex.open(connect(), store) as opened:
-        assert opened.size().posts == len(opened) == 60
+        assert opened.size().posts == len(opened.posts) == 60
         (found,) = find_formulas(opened, query, depth=1)
         assert found.visual_ids == ["v99"]
         assert found.post_ids[0] in ("7", "8")
@@ -270,8 +271,8 @@ def test_formulas_of_comments_go_with_their_post(connect, tmp_path, posts):
         assert len(hits) == 60  # no formula among them
     find_updatable(connect(), store).delete(["7"])
     with QdrantIndex.open(connect(), store) as opened:
-        assert comments[0].key not in opened
-        assert comments[1].key in opened
+        assert comments[0].key not in opened.posts
+        assert comments[1].key in opened.posts
         (found,) = find_formulas(opened, query, depth=1)
         assert found.post_ids == ["8"]
 
@@ -295,7 +296,7 @@ def test_changes_are_carried_to_another_encoder_and_encoded_again(
     with QdrantIndex.open(connect(name="new"), new, changes) as opened:
         assert "2 posts that were added by hand are kept" in caplog.text
         assert [p.post_id for p in opened.changes.waiting] == ["7", "900"]
-        assert {"7", "8", "9", "900"}.isdisjoint(k for k in "789" if k in opened)
+        assert {"7", "8", "9", "900"}.isdisjoint(k for k in "789" if k in opened.posts)
         left = [p for p in others if p.key not in ("7", "8", "9")]
         check_engine(opened, SlowIndex(left), depth=5)
     index = find_updatable(connect(name="new"), new)
@@ -320,12 +321,12 @@ def test_reader_keeps_what_it_opened_beside_a_writer(connect, store, posts):
         assert reader.is_current()
         find_updatable(connect(), store).add([make_text("900")])
         assert not reader.is_current()
-        assert "900" not in reader
+        assert "900" not in reader.posts
         if isinstance(connect(), EdgeConnection):
             check_engine(reader, SlowIndex(posts), depth=5)
     with QdrantIndex.open(connect(), store) as reader:
         assert reader.is_current()
-        assert "900" in reader
+        assert "900" in reader.posts
 
 
 def test_two_writers_are_refused(connect, store):
@@ -337,7 +338,7 @@ def test_two_writers_are_refused(connect, store):
         with pytest.raises(LockedError, match="wait for it"):
             index.delete(["1"])
         with QdrantIndex.open(connect(), store) as reader:  # reads all the same
-            assert "900" in reader
+            assert "900" in reader.posts
 
 
 @pytest.mark.slow
@@ -390,12 +391,14 @@ def test_a_killed_change_leaves_a_whole_index(
     index.add([make_text("950")])  # repairs
     truth["950"] = encode(make_text("950"))
     with QdrantIndex.open(connect(), store) as opened:
-        is_done = ("901" in opened) if change == "add" else ("7" not in opened)
+        is_done = (
+            ("901" in opened.posts) if change == "add" else ("7" not in opened.posts)
+        )
         assert is_done or is_killed
         if is_done and change == "add":
             truth |= {key: encode(make_text(key)) for key in ("901", "6")}
         elif is_done:
-            truth = {k: p for k, p in truth.items() if k in opened}
+            truth = {k: p for k, p in truth.items() if k in opened.posts}
         check_engine(opened, SlowIndex(truth.values()), depth=1000)
 
 

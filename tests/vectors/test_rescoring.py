@@ -10,8 +10,8 @@ from mathamr_kedro.base.hits import rank_ids
 from mathamr_kedro.vectors.rescoring import (
     Choice,
     name_items,
+    rescore_candidates,
     select_top,
-    settle_list,
 )
 from tests.vectors.conftest import slow_ranking
 
@@ -165,11 +165,11 @@ def test_best_item_far_below_the_cut_of_the_scan_is_found(slack):
     assert ids == ["17"]
 
 
-def test_lists_of_qdrant_are_settled_within_twice_the_slack():
+def test_one_list_is_ordered_within_twice_the_slack():
     slack = 1e-6
     scores = np.array([0.5 + 0.95 * slack, 0.5 - 0.75 * slack, 0.1])
     true = [0.5, 0.5 + 0.2 * slack, 0.1]
-    order, exact = settle_list(
+    order, exact = rescore_candidates(
         list("abc"), scores, slack, lambda p: [true[i] for i in p]
     )
     assert order == [1, 0, 2]

@@ -16,7 +16,7 @@ from mathamr_kedro.base.errors import WorkerError
 from mathamr_kedro.vectors import server
 from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode, ServerConfig
 from mathamr_kedro.vectors.qdrant import QdrantIndex
-from mathamr_kedro.vectors.server import Retry, ServerConnection, connect, make_spaces
+from mathamr_kedro.vectors.server import Retry, ServerConnection, connect
 from tests.vectors.conftest import SlowIndex, check_engine, draw_posts, draw_query
 from tests.vectors.conftest import make_store as write_store
 
@@ -85,7 +85,7 @@ def test_server_that_stays_away_is_named(open_server, store, monkeypatch, tmp_pa
         raise ResponseHandlingException(httpx.ConnectError("refused"))
 
     monkeypatch.setattr(QdrantClient, "upsert", refuse)
-    with pytest.raises(WorkerError, match="Writing points failed 4 times"):
+    with pytest.raises(WorkerError, match="refuse failed 4 times"):
         open_server(store)
     away = connect("http://localhost:1")
     with pytest.raises(WorkerError, match="is the server up"):
@@ -104,7 +104,7 @@ def test_cluster_parameters_reach_the_server(open_server, store, monkeypatch):
 
     monkeypatch.setattr(QdrantClient, "create_collection", note)
     parameters = ServerConfig(shard_number=6, replication_factor=2, on_disk=True)
-    open_server(store, HnswConfig(doc_m=24, int8=True), parameters)
+    open_server(store, HnswConfig(doc_m=24), parameters)
     posts, formulas = asked
     assert posts["shard_number"] == formulas["shard_number"] == 6
     assert posts["replication_factor"] == 2
@@ -112,40 +112,16 @@ def test_cluster_parameters_reach_the_server(open_server, store, monkeypatch):
     assert (spaces["doc"].hnsw_config.m, spaces["all"].hnsw_config.m) == (24, 0)
     assert spaces["all"].on_disk
     assert formulas["vectors_config"]["formula"].hnsw_config.m == 0
-    assert spaces["doc"].quantization_config.scalar.always_ram
-    assert spaces["all"].quantization_config is None  # it has no graph
-    assert (
-        make_spaces("posts", 8, HnswConfig(), False)["doc"].quantization_config is None
-    )
-
-
-def test_searches_say_how_codes_are_used(open_server, store, monkeypatch):
-    index, asked = open_server(store), []
-    ask = QdrantClient.query_points
-
-    def note(self, *args, **kwargs):
-        asked.append(kwargs)
-        return ask(self, *args, **kwargs)
-
-    monkeypatch.setattr(QdrantClient, "query_points", note)
-    query = draw_query(4)
-    index.search_documents([query.document()], 5, SearchMode(exact=False))
-    used = asked[-1]["search_params"].quantization
-    assert (used.rescore, used.oversampling) == (True, 2.0)
-    index.search_reranked([query], 9, 5, SearchMode(exact=False))
-    assert asked[-1]["search_params"].quantization.ignore  # candidates by vectors
-    assert asked[-1]["prefetch"][0].params.quantization.oversampling == 2.0
 
 
 @pytest.mark.skipif(
     not os.environ.get("MATHAMR_QDRANT_URL"),
     reason="needs a Qdrant server at $MATHAMR_QDRANT_URL",
 )
-@pytest.mark.parametrize("int8", [False, True])
-def test_a_real_server_takes_codes(store, posts, int8, tmp_path):
+def test_a_real_server_finds_the_same(store, posts, tmp_path):
     client = connect(os.environ["MATHAMR_QDRANT_URL"])
-    name = f"mathamr_test_{int8}"
-    hnsw, config = HnswConfig(16, 16, int8), ServerConfig(shard_number=2, on_disk=True)
+    name = "mathamr_test"
+    hnsw, config = HnswConfig(16, 16), ServerConfig(shard_number=2, on_disk=True)
     found = ServerConnection(client, name, tmp_path / "lock", hnsw, config)
     try:
         index = QdrantIndex.open(found, store)
@@ -199,7 +175,7 @@ class Flaky:
 def test_call_works_after_some_failures_and_growing_waits(caplog):
     waits: list[float] = []
     call = Flaky(4)
-    assert Retry(attempts=5, sleep=waits.append)("Asking", call) == "answer"
+    assert Retry(attempts=5, sleep=waits.append)(call) == "answer"
     assert call.calls == 5
     for wait, longest in zip(waits, [0.5, 1, 2, 4], strict=True):
         assert longest / 2 <= wait <= longest
@@ -208,9 +184,9 @@ def test_call_works_after_some_failures_and_growing_waits(caplog):
 
 def test_call_that_never_works_names_the_cause():
     with pytest.raises(
-        WorkerError, match=r"Asking failed 3 times \(refused\)"
+        WorkerError, match=r"request failed 3 times \(refused\)"
     ) as caught:
-        Retry(attempts=3, sleep=lambda s: None)("Asking", Flaky(9))
+        Retry(attempts=3, sleep=lambda s: None)(Flaky(9))
     assert isinstance(caught.value.__cause__, ConnectionError)
 
 
@@ -218,5 +194,5 @@ def test_call_that_never_works_names_the_cause():
 def test_only_errors_of_the_server_are_temporary(code, calls):
     call = Flaky(9, UnexpectedResponse(code, "reason", b"", httpx.Headers()))
     with pytest.raises((WorkerError, UnexpectedResponse)):
-        QUICK("Asking", call)
+        QUICK(call)
     assert call.calls == calls

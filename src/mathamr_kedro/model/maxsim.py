@@ -8,6 +8,7 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
 :func:`maxsim`        Eq. 3.7 with gradients: Triton on CUDA, torch elsewhere
 :func:`best_products` the maxima of Eq. 3.5 before their sum, with gradients
 :func:`find_partners` the same without gradients, and where they are
+:func:`match_posts`   the same for one query and any posts, in any precision
 :func:`padded_maxsim` Eq. 3.7 as the thesis computes it, the slow twin
 ====================  ================================================================
 
@@ -71,6 +72,12 @@ def best_products(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
     args = (queries.vectors, documents.vectors, queries.ptr, best, where)
     products: Tensor = _BestProducts.apply(*args)
     return products
+
+
+def match_posts(tokens: Tensor, posts: RaggedVectors[Tensor]) -> Tensor:
+    """(N, T) best product of each vector of one query in each post, no gradients."""
+    products = posts.vectors @ tokens.T
+    return torch.segment_reduce(products, "max", lengths=posts.lengths, unsafe=True)
 
 
 def padded_maxsim(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:

@@ -104,7 +104,7 @@ class Searcher:
     @property
     def store(self) -> PostReader:
         """The vectors; what is not among them is never returned."""
-        return self._vectors.store
+        return self._vectors.index.posts
 
     def search(
         self,

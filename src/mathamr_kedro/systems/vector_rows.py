@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.arrays import read_arrays, write_arrays
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model.maxsim import match_posts
 from mathamr_kedro.vectors import ExactSpace
 
 _AT_ONCE = 1 << 15
@@ -111,8 +112,5 @@ class VectorRows:
         for some in np.split(filled, np.flatnonzero(np.diff(sizes)) + 1):
             if len(some):
                 part = self.rows.take(rows[some]).to(self._device, torch.float64)
-                best = torch.segment_reduce(
-                    part.vectors @ tokens.T, "max", lengths=part.lengths, unsafe=True
-                )
-                scores[some] = best.mean(1).cpu().numpy()
+                scores[some] = match_posts(tokens, part).mean(1).cpu().numpy()
         return scores

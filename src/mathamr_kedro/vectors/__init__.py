@@ -5,18 +5,16 @@
     post_vectors  several vectors of each post, with kinds and ids
     store         the vectors of a collection; written once, read by memory map
     sizes         vectors and bytes by type of post
+    comparison    given posts compared with a query: their true scores
     protocol      what every index can do
     index         an index of a store by one of three engines
       exact         every vector is looked at, on a CPU or GPU
-        packing       posts by running numbers, packed in memory
         scan          a space of items, scanned (scan_torch, scan_int8, scan_triton)
         rescoring     the best of them in the true order
       qdrant        posts as points of Qdrant
         edge          its engine inside the process, in a folder
         server        a server or cluster
         points        points, and what was changed by hand
-        point_search  searches over them, put into the true order
-    combination   two scores of a post as one
     updates       posts added, replaced and deleted after indexing
 
 ::

@@ -28,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 from weakref import finalize
 
 import numpy as np
@@ -46,22 +46,17 @@ from mathamr_kedro.base.files import FolderLock, sync_folder, write_text
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.points import (
     CHANGE,
+    CHANGED_AT_ONCE,
     SPACES,
     Changes,
     Collections,
-    FirstStep,
     Point,
+    PointCollection,
     PointId,
 )
 from mathamr_kedro.vectors.post_vectors import Vectors
 from mathamr_kedro.vectors.protocol import HnswConfig, PostTypes, SearchMode
-from mathamr_kedro.vectors.qdrant import (
-    EF_CONSTRUCT,
-    FULL_SCAN_KB,
-    OVERSAMPLING,
-    QUANTILE,
-    Opened,
-)
+from mathamr_kedro.vectors.qdrant import EF_CONSTRUCT, FULL_SCAN_KB, Opened
 
 _NOTE = "edge.json"
 _COPIES = 4
@@ -351,7 +346,7 @@ def _copy(source: str | Path, target: str | Path) -> None:
                 start += len(part)
 
 
-class EdgeCollection:
+class EdgeCollection(PointCollection):
     """A shard of qdrant-edge as a collection; no other process has its folder open."""
 
     def __init__(self, shard: Any, folder: Path) -> None:
@@ -391,60 +386,39 @@ class EdgeCollection:
 
     def search(
         self,
-        query: Vectors,
+        queries: Sequence[Vectors],
         space: str,
         limit: int,
         mode: SearchMode,
         types: PostTypes = None,
-        only: Sequence[PointId] | None = None,
-        first: Sequence[FirstStep] = (),
-    ) -> list[Point]:
-        """Find points near a vector, or near a matrix by MaxSim."""
-        how: dict[str, Any] = {
-            "params": qe.SearchParams(
-                exact=mode.exact,
-                hnsw_ef=mode.hnsw_ef,
-                quantization=qe.QuantizationSearchParams(
-                    rescore=True, oversampling=OVERSAMPLING
-                ),
-            ),
-            "filter": _filter(types, only),
-        }
-        if first:
-            near = [(s.limit, _near(s.query, s.space)) for s in first]
-            how = {
-                "prefetches": [qe.Prefetch(limit=k, query=n, **how) for k, n in near],
-                "params": qe.SearchParams(
-                    quantization=qe.QuantizationSearchParams(ignore=True)
-                ),
-            }
-        nearest = _near(query, space)
-        request = qe.QueryRequest(limit=limit, query=nearest, with_payload=True, **how)
-        found = self._shard.query(request)
-        return [Point(_plain(p.id), p.payload or {}, {}, p.score) for p in found]
-
-    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
-        """Return the vectors of points, in the given order."""
-        records = self._shard.retrieve(list(point_ids), False, [space])
-        found = {_plain(r.id): r.vector[space] for r in records}
-        missing = next((i for i in point_ids if i not in found), None)
-        if missing is not None:
-            raise MissingInputError(f"Expected point {missing!r} in the index")
-        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
-
-    def list_changed(self) -> list[Point]:
-        """Return the points with a change in their payload."""
-        chosen = qe.Filter(must_not=[qe.IsEmptyCondition(CHANGE)])
-        points: list[Point] = []
-        offset = None
-        while True:
-            request = qe.ScrollRequest(
-                offset=offset, limit=1000, filter=chosen, with_payload=True
+    ) -> list[list[Point]]:
+        """Find the nearest points of each query."""
+        chosen = None
+        if types is not None:
+            match = qe.MatchAny(sorted(types))
+            chosen = qe.Filter(must=[qe.FieldCondition(key="type", match=match)])
+        requests = [
+            qe.QueryRequest(
+                query=qe.Query.Nearest(query.tolist(), using=space),
+                limit=limit,
+                params=qe.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
+                filter=chosen,
+                with_payload=True,
             )
-            found, offset = self._shard.scroll(request)
-            points += [Point(_plain(r.id), r.payload or {}, {}) for r in found]
-            if offset is None:
-                return points
+            for query in queries
+        ]
+        return [[Point.of(p) for p in self._shard.query(r)] for r in requests]
+
+    def _retrieve(self, point_ids: Sequence[PointId], space: str) -> Any:
+        return self._shard.retrieve(list(point_ids), False, [space])
+
+    def _scroll_changed(self, offset: Any) -> tuple[list[Any], Any]:
+        chosen = qe.Filter(must_not=[qe.IsEmptyCondition(CHANGE)])
+        request = qe.ScrollRequest(
+            offset=offset, limit=CHANGED_AT_ONCE, filter=chosen, with_payload=True
+        )
+        points, following = self._shard.scroll(request)
+        return points, following
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points; those that are there are replaced."""
@@ -477,35 +451,12 @@ class EdgeCollection:
 
 def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:
     several = qe.MultiVectorConfig(qe.MultiVectorComparator.MaxSim)
-    edges = {"doc": hnsw.doc_m, "all": hnsw.all_m}.get(space, 0)
     graph = qe.HnswIndexConfig(
-        m=edges, ef_construct=EF_CONSTRUCT, full_scan_threshold=FULL_SCAN_KB
-    )
-    codes = qe.ScalarQuantizationConfig(
-        qe.ScalarType.Int8, QUANTILE, memory=qe.Memory.Pinned
+        m=hnsw.edges(space), ef_construct=EF_CONSTRUCT, full_scan_threshold=FULL_SCAN_KB
     )
     return qe.EdgeVectorParams(
         size=width,
         distance=qe.Distance.Dot,
         multivector_config=several if space == "all" else None,
         hnsw_config=graph,
-        quantization_config=codes if edges and hnsw.int8 else None,
     )
-
-
-def _near(query: Vectors, space: str) -> Any:
-    return qe.Query.Nearest(query.tolist(), using=space)
-
-
-def _filter(types: PostTypes, only: Sequence[PointId] | None) -> Any:
-    conditions: list[Any] = []
-    if types is not None:
-        match = qe.MatchAny(sorted(types))
-        conditions.append(qe.FieldCondition(key="type", match=match))
-    if only is not None:
-        conditions.append(qe.HasIdCondition(set(only)))
-    return qe.Filter(must=conditions) if conditions else None
-
-
-def _plain(point_id: Any) -> PointId:
-    return str(point_id) if isinstance(point_id, UUID) else point_id

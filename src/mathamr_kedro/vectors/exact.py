@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,23 +13,24 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.combination import Combination
-from mathamr_kedro.vectors.packing import PackedPosts
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
+from mathamr_kedro.vectors.chain import VectorChain
+from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     IndexSize,
     PostTypes,
     SearchMode,
     VectorIndex,
-    document_vector,
+    check_post_types,
     round_query,
 )
-from mathamr_kedro.vectors.rescoring import name_items
-from mathamr_kedro.vectors.scan import ScanConfig
+from mathamr_kedro.vectors.rescoring import Names, name_items
+from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
 from mathamr_kedro.vectors.store import VectorStore
+
+_TOGETHER = 1 << 16
+"""Posts of neighbouring shards that are packed together, at most, on a CPU."""
 
 
 class ExactIndex(VectorIndex):
@@ -37,7 +41,7 @@ class ExactIndex(VectorIndex):
         index = ExactIndex(VectorStore(folder))
         hits = index.search_maxsim([query.vectors], depth=1000)
 
-    Threads may search it at the same time.
+    Threads may search it at the same time: what is packed is packed once.
 
     Args:
         store: the vectors.
@@ -51,37 +55,15 @@ class ExactIndex(VectorIndex):
         self._store, self._device = store, device
         self._scan = scan or ScanConfig()
         self._scan.check_device(device)
-        self._packed = PackedPosts(store, device, self._scan)
+        self._columns = _Columns(store.parts)
+        self._lock = threading.Lock()
+        self._spaces: dict[str, ExactSpace] = {}
+        self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
 
     @property
-    def encoder(self) -> str:
-        """Checksum of the encoder that made the vectors."""
-        return self._store.encoder
-
-    @property
-    def added(self) -> Mapping[PostId, Post]:
-        """None: this engine takes no posts after indexing."""
-        return {}
-
-    def __len__(self) -> int:
-        return len(self._store)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._store
-
-    def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is not there."""
-        self._store.require(keys)
-
-    def locate(
-        self, keys: Sequence[PostId]
-    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield posts that hold some keys, their rows there, and places of the keys."""
-        return self._store.locate(keys)
-
-    def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return the vectors of posts in the given order."""
-        return self._store.read(keys)
+    def posts(self) -> VectorStore:
+        """The store: this engine takes no posts after indexing."""
+        return self._store
 
     def is_current(self) -> bool:
         """Tell whether the store was not written again."""
@@ -116,9 +98,10 @@ class ExactIndex(VectorIndex):
         types: PostTypes,
     ) -> list[Hits]:
         _check_mode(mode)
-        packed, batch = self._packed, self._batch(queries)
-        names, allowed = packed.names(space), packed.allowed(space, types)
-        return packed.space(space).search(batch, depth, allowed, names.take)
+        names, allowed = self._columns.names[space], self._allow(space, types)
+        return self._pack(space).search(
+            self._batch(queries), depth, allowed, names.take
+        )
 
     def list_best(
         self,
@@ -129,71 +112,35 @@ class ExactIndex(VectorIndex):
     ) -> list[list[list[PostId]]]:
         """List the best posts by MaxSim of each of some types, in one scan."""
         _check_mode(mode)
-        packed, batch = self._packed, self._batch(queries)
-        names, masks = packed.names("all"), [packed.allowed("all", t) for t in types]
-        found = packed.space("all").find_sets(batch, depth, masks, names.take)
+        names, masks = (
+            self._columns.names["all"],
+            [self._allow("all", t) for t in types],
+        )
+        batch = self._batch(queries)
+        found = self._pack("all").find_sets(batch, depth, masks, names.take)
         return [[names[items].tolist() for items in each] for each in found]
-
-    def rerank(
-        self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
-    ) -> list[Hits]:
-        """Order given posts by MaxSim, in double precision."""
-        packed = self._packed
-        numbers = packed.posts.find(key for keys in candidates for key in keys)
-        cuts = np.cumsum([len(c) for c in candidates])[:-1]
-        parts = packed.score("all", self._batch(queries), np.split(numbers, cuts))
-        return [Hits.rank(k, s) for k, s in zip(candidates, parts, strict=True)]
-
-    def search_combined(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        weight: float = 1.0,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find posts by MaxSim and document vectors, both in double precision."""
-        _check_mode(mode)
-        packed = self._packed
-        batches = {
-            "all": self._batch([q.vectors for q in queries]),
-            "doc": self._batch([document_vector(q)[None] for q in queries]),
-        }
-        lists = [
-            packed.list_best(space, batch, candidates, types)
-            for space, batch in batches.items()
-        ]
-        united = [np.union1d(*found) for found in zip(*lists, strict=True)]
-        parts = (packed.score(s, batch, united) for s, batch in batches.items())
-        hits = []
-        for numbers, maxsim, documents in zip(united, *parts, strict=True):
-            both = Combination.of(maxsim, documents, weight)
-            scores = both.add(maxsim, documents)
-            hits.append(Hits.rank(packed.posts.keys[numbers], scores).top(depth))
-        return hits
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        packed = self._packed
-        posts = packed.posts
-        best = packed.space("formula").find(
-            self._batch([q[None] for q in queries]),
-            depth,
-            posts.returnable,
-            posts.formula_ids,
-        )
+        columns, batch = self._columns, self._batch([q[None] for q in queries])
+        space = self._pack("formula")
+        best = space.find(batch, depth, columns.returnable, columns.read_formula_ids)
         ids, visuals, owners = (
             name_items(best, read)
-            for read in (posts.formula_ids, posts.visual_ids, posts.formula_posts)
+            for read in (
+                columns.read_formula_ids,
+                columns.read_visual_ids,
+                columns.read_formula_posts,
+            )
         )
         return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
         """Return how much it holds; in memory is what searches have needed so far."""
-        used = self._packed.count_bytes()
+        with self._lock:
+            used = {name: space.num_bytes() for name, space in self._spaces.items()}
         return IndexSize(
             len(self._store),
             self._store.num_formulas(),
@@ -205,11 +152,137 @@ class ExactIndex(VectorIndex):
 
     def close(self) -> None:
         """Free the memory."""
-        self._packed = PackedPosts(self._store, self._device, self._scan)
+        with self._lock:
+            self._spaces = {}
+
+    def _pack(self, name: str) -> ExactSpace:
+        """Return the space ``all``, ``doc`` or ``formula``."""
+        with self._lock:
+            if name not in self._spaces:
+                space = ExactSpace(self._device, self._scan)
+                for group in self._group_parts():
+                    space.add(VectorChain([_TAKE[name](posts) for posts in group]))
+                self._spaces[name] = space
+            return self._spaces[name]
+
+    def _group_parts(self) -> list[list[PostVectors]]:
+        """Put neighbours together: a scan of many small parts takes longer."""
+        groups: list[list[PostVectors]] = []
+        count = 0
+        for part in self._store.parts:
+            count += len(part)
+            # A GPU scans all of them by one launch.
+            if groups and (count <= _TOGETHER or self._device != "cpu"):
+                groups[-1].append(part)
+            else:
+                groups.append([part])
+                count = len(part)
+        return groups
+
+    def _allow(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
+        """Tell which posts of a space may be returned; the same array each time."""
+        check_post_types(types)
+        with self._lock:
+            if (space, types) not in self._masks:
+                found = self._columns.types[space]
+                mask = np.ones(len(found), dtype=np.bool_)
+                if types is not None:
+                    mask = np.isin(found, [POST_TYPES.index(name) for name in types])
+                self._masks[space, types] = mask
+            return self._masks[space, types]
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
         dtype = self._store.dtype
         return RaggedVectors.of([round_query(q, dtype) for q in queries])
+
+
+class _Columns:
+    """What a scan needs of a store beside the vectors, shard behind shard."""
+
+    def __init__(self, parts: Sequence[PostVectors]) -> None:
+        self._parts = parts
+        counts = [len(part.formula_ids) for part in parts]
+        self._first_formula = np.cumsum([0, *counts], dtype=np.int64)
+
+    @cached_property
+    def names(self) -> dict[str, Names]:
+        """Ids of the posts in the spaces ``all`` and ``doc``."""
+        found = [key for part in self._parts for key in part.keys]
+        keys = np.empty(len(found), dtype=np.object_)
+        keys[:] = found
+        return {space: keys[mask] for space, mask in self._members.items()}
+
+    @cached_property
+    def types(self) -> dict[str, NDArray[np.uint8]]:
+        """Codes of the types of these posts."""
+        codes = _join([part.post_types for part in self._parts], np.uint8)
+        return {space: codes[mask] for space, mask in self._members.items()}
+
+    @cached_property
+    def _members(self) -> dict[str, NDArray[np.bool_]]:
+        """Which posts are in a space; formulas beside the posts are in neither."""
+        flags = {
+            "all": [part.is_post for part in self._parts],
+            "doc": [part.document_rows >= 0 for part in self._parts],
+        }
+        return {space: _join(found, np.bool_) for space, found in flags.items()}
+
+    @cached_property
+    def returnable(self) -> NDArray[np.bool_]:
+        """(F,) which formulas Task 2 may return."""
+        return _join([part.returnable for part in self._parts], np.bool_)
+
+    def read_formula_ids(self, formulas: NDArray[np.int64]) -> Names:
+        """Return the ids of formulas; read when needed, as there are millions."""
+        return self._read(formulas, lambda p, rows: p.formula_ids.take(rows))
+
+    def read_visual_ids(self, formulas: NDArray[np.int64]) -> Names:
+        """Return the visual ids of formulas."""
+        return self._read(formulas, lambda p, rows: p.visual_ids.take(rows))
+
+    def read_formula_posts(self, formulas: NDArray[np.int64]) -> Names:
+        """Return the posts of formulas."""
+        return self._read(formulas, lambda p, rows: p.keys.take(p.formula_posts[rows]))
+
+    def _read(
+        self,
+        formulas: NDArray[np.int64],
+        read: Callable[[PostVectors, NDArray[np.int64]], Iterable[str]],
+    ) -> Names:
+        names = np.empty(len(formulas), dtype=np.object_)
+        where = np.searchsorted(self._first_formula, formulas, side="right") - 1
+        for part in np.unique(where):
+            places = np.flatnonzero(where == part)
+            local = formulas[places] - self._first_formula[part]
+            names[places] = list(read(self._parts[part], local))
+        return names
+
+
+def _join(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
+
+
+def _take_all(posts: PostVectors) -> RaggedVectors:
+    nodes = posts.nodes
+    if not posts.is_post.all():
+        nodes = nodes.take(np.flatnonzero(posts.is_post))
+    return RaggedVectors(nodes.vectors, nodes.ptr)  # a scan needs no columns
+
+
+def _take_documents(posts: PostVectors) -> RaggedVectors:
+    rows = posts.document_rows
+    return RaggedVectors.one_each(posts.vectors[rows[rows >= 0]])
+
+
+def _take_formulas(posts: PostVectors) -> RaggedVectors:
+    return RaggedVectors.one_each(posts.vectors[posts.formula_rows])
+
+
+_TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
+    "all": _take_all,
+    "doc": _take_documents,
+    "formula": _take_formulas,
+}
 
 
 def _check_mode(mode: SearchMode) -> None:

@@ -23,13 +23,14 @@ from __future__ import annotations
 
 import contextlib
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.post_vectors import (
@@ -47,6 +48,8 @@ SPACES = {"posts": ("doc", "all"), "formulas": ("formula",)}
 
 CHANGE = "change"
 """Entry of the payload of posts that were changed by hand."""
+CHANGED_AT_ONCE = 1000
+"""Of these posts, read by one request."""
 
 _ADDED, _DELETED = "added", "deleted"
 _LARGEST_MULTIVECTOR = 1 << 20
@@ -69,60 +72,85 @@ class Point(NamedTuple):
     score: float = 0.0
     """Of a point that was found."""
 
+    @classmethod
+    def of(cls, found: Any) -> Point:
+        """Read what Qdrant returns, by either of its packages."""
+        score = getattr(found, "score", 0.0)
+        return cls(_plain(found.id), found.payload or {}, {}, score)
+
     def name(self, entry: str) -> str:
         """Return an id from the payload."""
         return str(self.payload[entry])
 
 
-class FirstStep(NamedTuple):
-    """A search for candidates; several of them find the union of theirs."""
-
-    query: Vectors
-    space: str
-    limit: int
+def _plain(point_id: Any) -> PointId:
+    return str(point_id) if isinstance(point_id, uuid.UUID) else point_id
 
 
-class PointCollection(Protocol):
-    """What a collection in a folder and one on a server have in common."""
+class PointCollection(ABC):
+    """A collection of Qdrant's, in a folder or on a server."""
 
+    @abstractmethod
     def search(
         self,
-        query: Vectors,
+        queries: Sequence[Vectors],
         space: str,
         limit: int,
         mode: SearchMode,
         types: PostTypes = None,
-        only: Sequence[PointId] | None = None,
-        first: Sequence[FirstStep] = (),
-    ) -> list[Point]:
-        """Find points near a vector, or near a matrix by MaxSim.
+    ) -> list[list[Point]]:
+        """Find the nearest points of each query.
 
         Args:
-            query: one vector, or several.
+            queries: each a vector, or a matrix that is compared by MaxSim.
             space: name of the vectors to compare with.
             limit: how many.
             mode: exact or by the graph.
             types: types of post that may be returned.
-            only: ids that may be returned.
-            first: find candidates, to which ``mode``, ``types`` and ``only`` apply
-                then; the search itself orders them without approximation.
         """
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
-        """Return the vectors of points, in the given order."""
+        """Return the vectors of points, in the given order.
+
+        Raises:
+            MissingInputError: there is no such point.
+        """
+        records = self._retrieve(point_ids, space)
+        found = {_plain(r.id): r.vector[space] for r in records if r.vector}
+        missing = next((i for i in point_ids if i not in found), None)
+        if missing is not None:
+            raise MissingInputError(f"Expected point {missing!r} in the index")
+        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
 
     def list_changed(self) -> list[Point]:
         """Return the points with a :data:`CHANGE` in their payload."""
+        points, offset = self._scroll_changed(None)
+        while offset is not None:
+            more, offset = self._scroll_changed(offset)
+            points = [*points, *more]
+        return [Point.of(found) for found in points]
 
+    @abstractmethod
+    def _retrieve(self, point_ids: Sequence[PointId], space: str) -> Iterable[Any]:
+        """Return points with the vectors of a space, in any order."""
+
+    @abstractmethod
+    def _scroll_changed(self, offset: Any) -> tuple[list[Any], Any]:
+        """Return some points with a :data:`CHANGE`, and where the next ones start."""
+
+    @abstractmethod
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points; those that are there are replaced."""
 
+    @abstractmethod
     def delete(self, point_ids: Sequence[PointId]) -> None:
         """Delete points; those that are not there are passed over."""
 
+    @abstractmethod
     def count(self) -> int:
         """Return the number of points."""
 
+    @abstractmethod
     def close(self) -> None:
         """Release what it holds."""
 

@@ -14,23 +14,25 @@ An index is built from a :class:`~mathamr_kedro.vectors.store.VectorStore`. To o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
+from mathamr_kedro.vectors.comparison import compare_nodes
 from mathamr_kedro.vectors.post_vectors import (
     POST_TYPES,
     PostEntry,
     PostVectors,
     Vectors,
 )
+from mathamr_kedro.vectors.store import LocatedPosts
 
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
@@ -66,9 +68,10 @@ class HnswConfig:
     all_m: int = 0
     """Over all vectors of a post by MaxSim: as costly to build as 16 × 16 products for
     each comparison."""
-    int8: bool = False
-    """Walks compare codes of eight bits, a fourth of the memory, and find twice as many
-    candidates, which are scored again by their vectors."""
+
+    def edges(self, space: str) -> int:
+        """Return the edges per node in a space; formulas have no graph."""
+        return {"doc": self.doc_m, "all": self.all_m}.get(space, 0)
 
 
 @dataclass(frozen=True)
@@ -117,10 +120,8 @@ class PostReader(Protocol):
     def require(self, keys: Sequence[PostId]) -> None:
         """Raise :class:`MissingInputError` for the first post that is not there."""
 
-    def locate(
-        self, keys: Sequence[PostId]
-    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield posts that hold some keys, their rows there, and places of the keys.
+    def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
+        """Find posts, wherever they are.
 
         Raises:
             MissingInputError: a post is not there.
@@ -134,7 +135,7 @@ class PostReader(Protocol):
         """
 
 
-class VectorIndex(PostReader, Protocol):
+class VectorIndex(ABC):
     """What every engine can do.
 
     All searches take several queries and return one list for each. Scores are cosines,
@@ -143,12 +144,20 @@ class VectorIndex(PostReader, Protocol):
     """
 
     @property
+    @abstractmethod
+    def posts(self) -> PostReader:
+        """The vectors of its posts."""
+
+    @property
     def added(self) -> Mapping[PostId, Post]:
         """Clean texts of the posts that were added or replaced after indexing."""
+        return {}
 
+    @abstractmethod
     def is_current(self) -> bool:
         """Tell whether nobody changed or rebuilt it since it was opened."""
 
+    @abstractmethod
     def search_documents(
         self,
         queries: Sequence[Vectors],
@@ -158,6 +167,7 @@ class VectorIndex(PostReader, Protocol):
     ) -> list[Hits]:
         """Find posts whose document vector is near (``queries``: one vector each)."""
 
+    @abstractmethod
     def search_maxsim(
         self,
         queries: Sequence[Vectors],
@@ -179,10 +189,24 @@ class VectorIndex(PostReader, Protocol):
             :math:`|q|` · ``hnsw_ef``, as Qdrant compares several vectors.
         """
 
+    @abstractmethod
+    def search_formulas(
+        self, queries: Sequence[Vectors], depth: int
+    ) -> list[FormulaHits]:
+        """Find formula instances whose vector is near (one vector each), exactly."""
+
     def rerank(
         self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
     ) -> list[Hits]:
-        """Order given posts by exact MaxSim."""
+        """Order given posts by exact MaxSim.
+
+        Raises:
+            MissingInputError: a post is not there.
+        """
+        return [
+            Hits.rank(keys, compare_nodes(query, self.posts.locate(keys)).mean(1))
+            for query, keys in zip(queries, candidates, strict=True)
+        ]
 
     def search_reranked(
         self,
@@ -212,33 +236,11 @@ class VectorIndex(PostReader, Protocol):
         found = [self.search_maxsim(queries, depth, mode, some) for some in types]
         return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
 
-    def search_combined(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        weight: float = 1.0,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        r"""Find posts by MaxSim and by their document vectors, in equal measure.
-
-        The ``candidates`` best by MaxSim and the ``candidates`` best by document
-        vectors are united; each post :math:`d` of the union :math:`U` has both
-        scores, in double precision, and what counts is their standardised sum
-        (:mod:`~mathamr_kedro.vectors.combination`). So it does not matter which
-        of the lists has a post; the union favours neither score; and an engine that
-        knows only the best computes the same as one that looks at every vector.
-        """
-
-    def search_formulas(
-        self, queries: Sequence[Vectors], depth: int
-    ) -> list[FormulaHits]:
-        """Find formula instances whose vector is near (one vector each), exactly."""
-
+    @abstractmethod
     def size(self) -> IndexSize:
         """Return how much it holds."""
 
+    @abstractmethod
     def close(self) -> None:
         """Release files and connections."""
 

@@ -26,7 +26,6 @@ from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
@@ -35,16 +34,17 @@ from mathamr_kedro.base.errors import (
     InputError,
     MissingInputError,
 )
-from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits, rank_ids
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.vectors.point_search import PointSearch, UnitedPoints
+from mathamr_kedro.vectors.comparison import compare_documents
 from mathamr_kedro.vectors.points import (
     Changes,
     Collections,
-    FirstStep,
+    Point,
+    PointCollection,
     PointId,
     added_points,
     check_size,
@@ -64,10 +64,14 @@ from mathamr_kedro.vectors.protocol import (
     SearchMode,
     VectorIndex,
     check_post_types,
-    document_vector,
     round_query,
 )
-from mathamr_kedro.vectors.store import VectorStore, join_located, name_missing
+from mathamr_kedro.vectors.store import (
+    LocatedPosts,
+    VectorStore,
+    join_located,
+    name_missing,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -75,10 +79,6 @@ EF_CONSTRUCT = 100
 """Breadth of the search for neighbours while a graph is built: Qdrant's default."""
 FULL_SCAN_KB = 10_000
 """Vectors below which a filtered search scans: lower values lose recall."""
-QUANTILE = 0.99
-"""Share of the numbers that codes of eight bits cover."""
-OVERSAMPLING = 2.0
-"""With codes: how many times as many candidates are scored again by their vectors."""
 
 _SAMPLE = 20
 """Posts whose vectors are compared with the store on every opening."""
@@ -161,6 +161,80 @@ class _Update:
         _write_formulas(collections, self.formulas, self.posts)
 
 
+class ChangedPosts:
+    """The posts of a store, as they were changed by hand.
+
+    Args:
+        store: the posts as they were indexed.
+        changes: what was changed since.
+        points: holds the vectors of added posts.
+    """
+
+    def __init__(
+        self, store: VectorStore, changes: Changes, points: PointCollection
+    ) -> None:
+        self._store, self._changes, self._points = store, changes, points
+
+    @property
+    def encoder(self) -> str:
+        """Checksum of the encoder that made the vectors."""
+        return self._store.encoder
+
+    def __len__(self) -> int:
+        return len(self._store) - self._num_replaced + len(self._changes.entries)
+
+    @cached_property
+    def _num_replaced(self) -> int:
+        """Posts of the store that were replaced or deleted."""
+        return sum(key in self._store for key in self._changes.keys)
+
+    def __contains__(self, key: object) -> bool:
+        changes = self._changes
+        if key in changes.entries:
+            return True
+        if not isinstance(key, str) or key in changes.added:
+            return False
+        return key in self._store and find_owner(key) not in changes.deleted
+
+    def require(self, keys: Sequence[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is not there."""
+        missing = next((key for key in keys if key not in self), None)
+        if missing is not None:
+            known = itertools.chain(self._changes.entries, self._store.places)
+            raise name_missing(missing, known, len(self))
+
+    def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
+        """Find posts in the store, or read those that were added from their points."""
+        self.require(keys)
+        entries = self._changes.entries
+        is_added = np.array([key in entries for key in keys], dtype=np.bool_)
+        own, others = np.flatnonzero(~is_added), np.flatnonzero(is_added)
+        found = [
+            part._replace(places=own[part.places])
+            for part in self._store.locate([keys[i] for i in own.tolist()])
+        ]
+        if len(others):
+            asked = [keys[i] for i in others.tolist()]
+            rows_of = {key: row for row, key in enumerate(dict.fromkeys(asked))}
+            rows = np.array([rows_of[key] for key in asked], dtype=np.int64)
+            found.append(LocatedPosts(self._read_added(list(rows_of)), rows, others))
+        return found
+
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return the vectors of posts in the given order."""
+        return join_located(self.locate(keys), self._store.dtype, self._store.width)
+
+    def _read_added(self, keys: Sequence[PostId]) -> PostVectors:
+        rows = self._points.fetch([name_point(k) for k in keys], "all")
+        entries = self._changes.entries
+        posts = PostVectors.of(
+            [entries[k]._replace(vectors=r) for k, r in zip(keys, rows, strict=True)]
+        )
+        # As they were added: to scale them a second time would round them again.
+        exact = np.concatenate(rows).astype(self._store.dtype)
+        return replace(posts, nodes=replace(posts.nodes, vectors=exact))
+
+
 class QdrantIndex(VectorIndex):
     """The index of a store, open for searching.
 
@@ -178,6 +252,7 @@ class QdrantIndex(VectorIndex):
         self._collections, self._version, self._unfinished = opened
         try:
             self.changes = Changes.read(self._collections.posts)
+            self._posts = ChangedPosts(store, self.changes, self._collections.posts)
             self._verify()
         except (KeyError, TypeError) as exc:
             self.close()
@@ -246,7 +321,7 @@ class QdrantIndex(VectorIndex):
         with self._connection.lock():
             now = QdrantIndex(self._connection, self._store)
             try:
-                now.require(list(delete))
+                now.posts.require(list(delete))
                 update = now._plan(add, set(delete))
                 now._finish_killed()
             finally:
@@ -293,71 +368,19 @@ class QdrantIndex(VectorIndex):
     def _finish_killed(self) -> None:
         """Write the formulas again of posts that a killed process was changing."""
         if self._unfinished:
-            posts = self.read([key for key in self._unfinished if key in self])
+            known = [key for key in self._unfinished if key in self.posts]
+            posts = self.posts.read(known)
             _write_formulas(self._collections, self._unfinished, posts)
 
     @property
-    def encoder(self) -> str:
-        """Checksum of the encoder that made the vectors."""
-        return self._store.encoder
+    def posts(self) -> ChangedPosts:
+        """The vectors of its posts, those added later among them."""
+        return self._posts
 
     @property
     def added(self) -> Mapping[PostId, Post]:
         """Clean texts of the posts that were added or replaced after indexing."""
         return {key: self.changes.added[key] for key in self.changes.entries}
-
-    def __len__(self) -> int:
-        return len(self._store) - self._num_replaced + len(self.changes.entries)
-
-    @cached_property
-    def _num_replaced(self) -> int:
-        """Posts of the store that were replaced or deleted."""
-        return sum(key in self._store for key in self.changes.keys)
-
-    def __contains__(self, key: object) -> bool:
-        changes = self.changes
-        if key in changes.entries:
-            return True
-        if not isinstance(key, str) or key in changes.added:
-            return False
-        return key in self._store and find_owner(key) not in changes.deleted
-
-    def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is not there."""
-        missing = next((key for key in keys if key not in self), None)
-        if missing is not None:
-            known = itertools.chain(self.changes.entries, self._store.places)
-            raise name_missing(missing, known, len(self))
-
-    def locate(
-        self, keys: Sequence[PostId]
-    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield posts that hold some keys, their rows there, and places of the keys."""
-        self.require(keys)
-        entries = self.changes.entries
-        is_added = np.array([key in entries for key in keys], dtype=np.bool_)
-        own, others = np.flatnonzero(~is_added), np.flatnonzero(is_added)
-        for posts, rows, places in self._store.locate([keys[i] for i in own.tolist()]):
-            yield posts, rows, own[places]
-        if len(others):
-            asked = [keys[i] for i in others.tolist()]
-            rows_of = {key: row for row, key in enumerate(dict.fromkeys(asked))}
-            rows = np.array([rows_of[key] for key in asked], dtype=np.int64)
-            yield self._read_added(list(rows_of)), rows, others
-
-    def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return the vectors of posts in the given order."""
-        return join_located(self.locate(keys), self._store.dtype, self._store.width)
-
-    def _read_added(self, keys: Sequence[PostId]) -> PostVectors:
-        rows = self._collections.posts.fetch([name_point(k) for k in keys], "all")
-        entries = self.changes.entries
-        posts = PostVectors.of(
-            [entries[k]._replace(vectors=r) for k, r in zip(keys, rows, strict=True)]
-        )
-        # As they were added: to scale them a second time would round them again.
-        exact = np.concatenate(rows).astype(self._store.dtype)
-        return replace(posts, nodes=replace(posts.nodes, vectors=exact))
 
     def is_current(self) -> bool:
         """Tell whether nobody changed or rebuilt it since it was opened."""
@@ -372,8 +395,13 @@ class QdrantIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by their document vectors."""
         self._check(mode, types, "doc")
-        search = self._search("doc", depth, mode, types)
-        return [search.posts(self._round(q)) for q in queries]
+        hits = []
+        for query in map(self._round, queries):
+            found = _search(self._collections.posts, "doc", query, depth, mode, types)
+            keys = [point.name("post") for point in found]
+            scores = compare_documents(query, self.posts.locate(keys))
+            hits.append(Hits.rank(keys, scores).top(depth))
+        return hits
 
     def search_maxsim(
         self,
@@ -384,96 +412,49 @@ class QdrantIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by MaxSim over all their vectors, exactly or by either walk."""
         self._check(mode, types, "all")
-        search = self._search("all", depth, mode, types)
-        hits = []
-        for query in map(self._round, queries):
+        collection, asked = self._collections.posts, list(map(self._round, queries))
+        candidates = []
+        for query in asked:
             if not mode.exact and mode.walks == "per_vector":
-                each = [FirstStep(row[None], "all", mode.hnsw_ef) for row in query]
-                hits.append(search.candidates(query, each))
-                continue
-            wide = replace(mode, hnsw_ef=mode.hnsw_ef * len(query))
-            hits.append(search._replace(mode=wide).posts(query))
-        return hits
-
-    def rerank(
-        self, queries: Sequence[Vectors], candidates: Sequence[Sequence[PostId]]
-    ) -> list[Hits]:
-        """Order given posts by exact MaxSim."""
-        hits = []
-        for query, keys in zip(queries, candidates, strict=True):
-            only = [name_point(k) for k in keys]
-            search = self._search("all", len(keys), EXACT, None)._replace(only=only)
-            found = search.posts(self._round(query)) if keys else None
-            hits.append(found or Hits.rank([], []))
-            missing = set(keys).difference(hits[-1].ids)
-            if missing:
-                raise MissingInputError(f"No post {min(missing)!r} in the index")
-        return hits
-
-    def search_reranked(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find candidates by document vectors, order them by exact MaxSim.
-
-        Without approximation in two steps, so that candidates are cut off in the true
-        order; otherwise in one request.
-        """
-        if mode.exact:
-            return super().search_reranked(queries, candidates, depth, mode, types)
-        self._check(mode, types, "doc")
-        search = self._search("all", min(candidates, depth), mode, types)
-        hits = []
-        for entry in queries:
-            document = self._round(document_vector(entry))
-            first = FirstStep(document, "doc", candidates)
-            hits.append(search.candidates(self._round(entry.vectors), [first]))
-        return hits
-
-    def search_combined(
-        self,
-        queries: Sequence[PostEntry],
-        candidates: int,
-        depth: int,
-        weight: float = 1.0,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find posts by MaxSim and document vectors; candidates by either walk."""
-        both = [(q.vectors, document_vector(q)) for q in queries]
-        nearest = self.search_maxsim([m for m, _ in both], candidates, mode, types)
-        similar = self.search_documents([d for _, d in both], candidates, mode, types)
-        hits = []
-        for parts, *found in zip(both, nearest, similar, strict=True):
-            keys = list(dict.fromkeys(key for some in found for key in some.ids))
-            asked = dict(zip(("all", "doc"), map(self._round, parts), strict=True))
-            united = UnitedPoints(self._collections.posts, asked, keys)
-            hits.append(united.combine(weight).top(depth))
-        return hits
+                each = collection.search(
+                    list(query[:, None]), "all", mode.hnsw_ef, mode, types
+                )
+                found = [point for points in each for point in points]
+            else:
+                wide = replace(mode, hnsw_ef=mode.hnsw_ef * len(query))
+                found = _search(collection, "all", query, depth, wide, types)
+            candidates.append(list(dict.fromkeys(p.name("post") for p in found)))
+        return [hits.top(depth) for hits in self.rerank(asked, candidates)]
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        formulas = self._collections.formulas
-        search = PointSearch(formulas, "formula", "formula", depth, EXACT, None)
-        return [search.formulas(self._round(q)) for q in queries]
-
-    def _search(
-        self, space: str, depth: int, mode: SearchMode, types: PostTypes
-    ) -> PointSearch:
-        return PointSearch(self._collections.posts, space, "post", depth, mode, types)
+        collection = self._collections.formulas
+        hits = []
+        for query in map(self._round, queries):
+            found = _search(collection, "formula", query, depth, EXACT)
+            ids = [point.name("formula") for point in found]
+            rows = collection.fetch([point.point_id for point in found], "formula")
+            exact = [float(row.astype("f8") @ query.astype("f8")) for row in rows]
+            scores = np.round(exact, DECIMALS)
+            order = np.lexsort((rank_ids(ids), -scores))[:depth].tolist()
+            hits.append(
+                FormulaHits(
+                    [ids[i] for i in order],
+                    scores[order],
+                    [found[i].name("visual") for i in order],
+                    [found[i].name("post") for i in order],
+                )
+            )
+        return hits
 
     def _round(self, query: Vectors) -> Vectors:
         return round_query(query, self._store.dtype)
 
     def size(self) -> IndexSize:
         """Return how much it holds, and its size on disk if that is known."""
-        counts = len(self), self._collections.formulas.count()
+        counts = len(self.posts), self._collections.formulas.count()
         found = self._connection.measure()
         return IndexSize(*counts, *found, "disk") if found else IndexSize(*counts)
 
@@ -489,7 +470,7 @@ class QdrantIndex(VectorIndex):
 
     def _check(self, mode: SearchMode, types: PostTypes, space: str) -> None:
         check_post_types(types)
-        if not mode.exact and not getattr(self._connection.hnsw, f"{space}_m"):
+        if not mode.exact and not self._connection.hnsw.edges(space):
             raise ConfigurationError(
                 f"Expected an HNSW graph for search 'hnsw' in the space {space!r}; set "
                 f"indexing.engine.hnsw.{space}_m to 16 and run `kedro run --pipelines "
@@ -515,7 +496,9 @@ class QdrantIndex(VectorIndex):
                 f"Expected {expected} formulas in the index (got {found}); {_REMEDY}"
             )
         skipped = {*self.changes.added, *self._unfinished}
-        sample = [k for k in self._draw_sample() if k in self and k not in skipped]
+        sample = [
+            k for k in self._draw_sample() if k in self.posts and k not in skipped
+        ]
         _compare(self._collections, store.read(sample))
 
     def _expect_formulas(self) -> int:
@@ -532,6 +515,31 @@ class QdrantIndex(VectorIndex):
         rng = np.random.default_rng(0)
         chosen = rng.choice(len(keys), min(_SAMPLE, len(keys)), False)
         return [keys[i] for i in np.sort(chosen)]
+
+
+def _search(
+    collection: PointCollection,
+    space: str,
+    query: Vectors,
+    depth: int,
+    mode: SearchMode,
+    types: PostTypes = None,
+) -> list[Point]:
+    """Find a few more points than asked for, until the best are surely among them.
+
+    Qdrant computes in single precision: a sum of n products of vectors of length 1 is
+    off by at most n 2^-24. It ranks by the sum of MaxSim (Eq. 3.4).
+    """
+    tokens = len(np.atleast_2d(query))
+    doubt = 2 * tokens * (query.shape[-1] + tokens + 4) * 2.0**-24
+    limit = depth + max(32, depth // 16)
+    while True:
+        (found,) = collection.search([query], space, limit, mode, types)
+        if len(found) < limit or not mode.exact:
+            return found
+        if found[-1].score < found[depth - 1].score - doubt:
+            return found
+        limit *= 4
 
 
 def _name_content(connection: Connection, store: VectorStore) -> str:

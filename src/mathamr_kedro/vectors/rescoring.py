@@ -222,7 +222,7 @@ def name_items(
     return [names[a:b] for a, b in pairwise([0, *cuts])]
 
 
-def settle_list(
+def rescore_candidates(
     ids: Sequence[str],
     scores: NDArray[np.float64],
     slack: float,

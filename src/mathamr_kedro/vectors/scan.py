@@ -25,8 +25,6 @@ _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""
 _AT_ONCE = {"cpu": 1 << 10, "cuda": 40}
 """Queries at once: a GPU scans for some while the host orders the results of others."""
-_PAIRS = {"cpu": 1 << 11, "cuda": 1 << 17}
-"""Pairs of query and item scored at once: on a CPU their vectors stay in the cache."""
 _MASKS = 4
 """Masks kept on the device."""
 
@@ -272,26 +270,10 @@ class ExactSpace:
             parts = [queries.vectors.new_empty(len(queries), 0)]
         return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
-    def score(
-        self,
-        queries: RaggedVectors,
-        which: NDArray[np.int64],
-        items: NDArray[np.int64],
-    ) -> NDArray[np.float64]:
-        """(M,) scores of single pairs of query and item; ``which`` rises."""
-        ready = queries.to(self.device, torch.float32)
-        step = _PAIRS[self.device.type]
-        scores = np.empty(len(which))
-        for a in range(0, len(which), step):
-            part = slice(a, a + step)
-            pairs = (torch.from_numpy(p[part]).to(self.device) for p in (which, items))
-            scores[part] = self._score_pairs(ready, *pairs).cpu().numpy()
-        return scores
-
     def _score_pairs(
         self, queries: RaggedVectors[Tensor], which: Tensor, items: Tensor
     ) -> Tensor:
-        """(M,) true scores in float64, as :meth:`score`, all on the device."""
+        """(M,) true scores of pairs in float64; ``which`` rises."""
         if len(self._parts) == 1:
             (part,) = self._parts
             return part.scanner.score_pairs(queries, which, items)

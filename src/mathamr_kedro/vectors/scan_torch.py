@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.model.maxsim import match_posts
 from mathamr_kedro.vectors.chain import VectorChain
 
 COLUMNS = 12_288
@@ -109,10 +110,8 @@ class BlockScanner(ABC):
 
     def _score_posts(self, tokens: Tensor, chosen: Tensor) -> Tensor:
         """(M,) float64 scores of one query and some posts."""
-        posts = self.posts.take(chosen)
-        similar = posts.vectors.double() @ tokens.T
-        best = torch.segment_reduce(similar, "max", lengths=posts.lengths, unsafe=True)
-        return best.mean(1)
+        posts = self.posts.take(chosen).to(chosen.device, torch.float64)
+        return match_posts(tokens, posts).mean(1)
 
     def num_bytes(self) -> int:
         """Return the memory that the blocks take."""

@@ -22,13 +22,10 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
-from uuid import UUID
 
-import numpy as np
 from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import (
     ResponseHandlingException,
@@ -40,11 +37,12 @@ from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.points import (
     CHANGE,
+    CHANGED_AT_ONCE,
     SPACES,
     Changes,
     Collections,
-    FirstStep,
     Point,
+    PointCollection,
     PointId,
 )
 from mathamr_kedro.vectors.post_vectors import Vectors
@@ -54,14 +52,9 @@ from mathamr_kedro.vectors.protocol import (
     SearchMode,
     ServerConfig,
 )
-from mathamr_kedro.vectors.qdrant import (
-    EF_CONSTRUCT,
-    FULL_SCAN_KB,
-    OVERSAMPLING,
-    QUANTILE,
-    Opened,
-)
+from mathamr_kedro.vectors.qdrant import EF_CONSTRUCT, FULL_SCAN_KB, Opened
 
+P = ParamSpec("P")
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
@@ -107,7 +100,7 @@ def _is_temporary(error: Exception) -> bool:
 
 @dataclass(frozen=True)
 class Retry:
-    """How often to try, and how long to wait: 0.5, 1, 2, ... seconds, a bit shorter.
+    """Repeats a request: after 0.5, 1, 2, ... seconds, a bit shorter.
 
     Waits are shortened by chance, so that many writers do not come back at once.
     """
@@ -116,26 +109,27 @@ class Retry:
     first_wait: float = 0.5
     sleep: Callable[[float], None] = time.sleep
 
-    def __call__(self, what: str, call: Callable[[], T]) -> T:
+    def __call__(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call until it works.
 
         Raises:
             WorkerError: it never did; the cause is chained. Errors that are not
                 temporary are raised as they come.
         """
+        name = getattr(call, "__name__", "request")
         for attempt in range(self.attempts):
             try:
-                return call()
+                return call(*args, **kwargs)
             except Exception as exc:
                 if not _is_temporary(exc):
                     raise
                 if attempt + 1 == self.attempts:
                     raise WorkerError(
-                        f"{what} failed {self.attempts} times ({exc}); is the server "
-                        "up, and are its URL and key right?"
+                        f"Qdrant's {name} failed {self.attempts} times ({exc}); is the "
+                        "server up, and are its URL and key right?"
                     ) from exc
                 wait = self.first_wait * 2**attempt * random.uniform(0.5, 1.0)
-                logger.warning("%s failed (%s); again in %.1f s", what, exc, wait)
+                logger.warning("%s failed (%s); again in %.1f s", name, exc, wait)
                 self.sleep(wait)
         raise AssertionError  # pragma: no cover
 
@@ -204,7 +198,8 @@ class ServerConnection:
             names = {kind: f"{name}_again" for kind, name in names.items()}
         note = {"content": content, "changed": 0, "build": names["posts"]}
         for kind, name in names.items():
-            self._delete(name)  # what a killed build left
+            # What a killed build left.
+            self._retry(self._client.delete_collection, name)
             self._create(kind, name, width, note)
         for field in ("type", CHANGE):
             self._client.create_payload_index(
@@ -233,7 +228,7 @@ class ServerConnection:
         )
 
     def _aliases(self) -> dict[str, str]:
-        found = self._retry("Looking for the index", self._client.get_aliases)
+        found = self._retry(self._client.get_aliases)
         return {a.alias_name: a.collection_name for a in found.aliases}
 
     def _read_note(self) -> dict[str, Any]:
@@ -241,20 +236,15 @@ class ServerConnection:
         target = self._aliases().get(f"{self._name}_posts")
         if target is None:
             return {}
-        found = self._retry(
-            "Reading a note", lambda: self._client.get_collection(target)
-        )
+        found = self._retry(self._client.get_collection, target)
         return dict(found.config.metadata or {})
 
     def _write_note(self, note: dict[str, Any]) -> None:
-        self._retry(
-            "Writing a note",
-            lambda: self._client.update_collection(note["build"], metadata=note),
-        )
+        self._retry(self._client.update_collection, note["build"], metadata=note)
 
     def _create(self, kind: str, name: str, width: int, note: dict[str, Any]) -> None:
         config = self._config
-        create = partial(
+        self._retry(
             self._client.create_collection,
             name,
             vectors_config=make_spaces(kind, width, self.hnsw, config.on_disk),
@@ -265,19 +255,13 @@ class ServerConnection:
             optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
             metadata=note if kind == "posts" else None,
         )
-        self._retry("Making a collection", create)
-
-    def _delete(self, name: str) -> None:
-        delete = partial(self._client.delete_collection, name)
-        self._retry("Deleting a collection", delete)
 
     def _build_graphs(self, names: Sequence[str]) -> None:
         threshold = models.OptimizersConfigDiff(indexing_threshold=_INDEXING_KB)
         for name in names:
-            start = partial(
+            self._retry(
                 self._client.update_collection, name, optimizers_config=threshold
             )
-            self._retry("Starting the graphs", start)
         started, wait = time.monotonic(), 0.05
         for name in names:
             while self._status(name) != models.CollectionStatus.GREEN:
@@ -287,9 +271,7 @@ class ServerConnection:
                 wait = min(10.0, 2 * wait)
 
     def _status(self, name: str) -> models.CollectionStatus:
-        return self._retry(
-            "Reading the status", lambda: self._client.get_collection(name).status
-        )
+        return self._retry(self._client.get_collection, name).status
 
     def _switch(self, names: Mapping[str, str]) -> None:
         """Switch both aliases in one request, delete the old collections."""
@@ -305,12 +287,9 @@ class ServerConnection:
             )
             for a, name in aliases.items()
         ]
-        self._retry(
-            "Switching the index",
-            lambda: self._client.update_collection_aliases(operations),
-        )
+        self._retry(self._client.update_collection_aliases, operations)
         for name in set(old.values()).difference(aliases.values()):
-            self._delete(name)
+            self._retry(self._client.delete_collection, name)
         logger.info("The index %s is now %s", self._name, names["posts"])
 
 
@@ -318,90 +297,60 @@ def _version(note: Mapping[str, Any]) -> tuple[Any, Any]:
     return note.get("build"), note.get("changed")
 
 
-class ServerCollection:
+class ServerCollection(PointCollection):
     """One collection, by its name or an alias."""
 
     def __init__(self, client: QdrantClient, name: str, retry: Retry) -> None:
-        self.name = name
-        self._client, self._retry = client, retry
+        self._client, self._name, self._retry = client, name, retry
 
     def search(
         self,
-        query: Vectors,
+        queries: Sequence[Vectors],
         space: str,
         limit: int,
         mode: SearchMode,
         types: PostTypes = None,
-        only: Sequence[PointId] | None = None,
-        first: Sequence[FirstStep] = (),
-    ) -> list[Point]:
-        """Find points near a vector, or near a matrix by MaxSim."""
-        params = models.SearchParams(
-            exact=mode.exact,
-            hnsw_ef=mode.hnsw_ef,
-            quantization=models.QuantizationSearchParams(
-                rescore=True, oversampling=OVERSAMPLING
-            ),
-        )
-        chosen = _filter(types, only)
-        how: dict[str, Any] = {"search_params": params, "query_filter": chosen}
-        if first:
-            how = {
-                "prefetch": [
-                    models.Prefetch(
-                        query=step.query.tolist(),
-                        using=step.space,
-                        limit=step.limit,
-                        params=params,
-                        filter=chosen,
-                    )
-                    for step in first
-                ],
-                "search_params": models.SearchParams(
-                    quantization=models.QuantizationSearchParams(ignore=True)
-                ),
-            }
-        answer = self._retry(
-            "A search",
-            lambda: self._client.query_points(
-                self.name, query.tolist(), using=space, limit=limit, with_payload=True,
-                **how,
-            ),
-        )  # fmt: skip
-        return [
-            Point(_plain(p.id), p.payload or {}, {}, p.score) for p in answer.points
+    ) -> list[list[Point]]:
+        """Find the nearest points of each query, by one request for all."""
+        chosen = None
+        if types is not None:
+            match = models.MatchAny(any=sorted(types))
+            chosen = models.Filter(
+                must=[models.FieldCondition(key="type", match=match)]
+            )
+        requests = [
+            models.QueryRequest(
+                query=query.tolist(),
+                using=space,
+                limit=limit,
+                params=models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
+                filter=chosen,
+                with_payload=True,
+            )
+            for query in queries
         ]
+        answers = self._retry(self._client.query_batch_points, self._name, requests)
+        return [[Point.of(p) for p in answer.points] for answer in answers]
 
-    def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
-        """Return the vectors of points, in the given order."""
-        records = self._retry(
-            "Reading points",
-            lambda: self._client.retrieve(
-                self.name, list(point_ids), with_payload=False, with_vectors=[space]
-            ),
+    def _retrieve(self, point_ids: Sequence[PointId], space: str) -> Any:
+        return self._retry(
+            self._client.retrieve,
+            self._name,
+            list(point_ids),
+            with_payload=False,
+            with_vectors=[space],
         )
-        found = {
-            _plain(r.id): r.vector[space] for r in records if isinstance(r.vector, dict)
-        }
-        missing = next((i for i in point_ids if i not in found), None)
-        if missing is not None:
-            raise MissingInputError(f"Expected point {missing!r} in {self.name!r}")
-        return [np.asarray(found[i], dtype=np.float32) for i in point_ids]
 
-    def list_changed(self) -> list[Point]:
-        """Return the points with a change in their payload."""
+    def _scroll_changed(self, offset: Any) -> tuple[list[Any], Any]:
         empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=CHANGE))
         chosen = models.Filter(must_not=[empty])
-        points: list[Point] = []
-        offset: Any = None
-        while True:
-            scroll = partial(
-                self._client.scroll, self.name, chosen, limit=1000, offset=offset
-            )
-            found, offset = self._retry("Reading changes", scroll)
-            points += [Point(_plain(r.id), r.payload or {}, {}) for r in found]
-            if offset is None:
-                return points
+        return self._retry(
+            self._client.scroll,
+            self._name,
+            chosen,
+            limit=CHANGED_AT_ONCE,
+            offset=offset,
+        )
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points and wait; those that are there are replaced."""
@@ -412,30 +361,20 @@ class ServerCollection:
             )
             for p in points
         ]
-        self._retry(
-            "Writing points",
-            lambda: self._client.upsert(self.name, written, wait=True),
-        )
+        self._retry(self._client.upsert, self._name, written, wait=True)
 
     def delete(self, point_ids: Sequence[PointId]) -> None:
         """Delete points and wait; those that are not there are passed over."""
-        if not point_ids:
-            return
-        selector = models.PointIdsList(points=list(point_ids))
-        self._retry(
-            "Deleting points",
-            lambda: self._client.delete(self.name, selector, wait=True),
-        )
+        if point_ids:
+            selector = models.PointIdsList(points=list(point_ids))
+            self._retry(self._client.delete, self._name, selector, wait=True)
 
     def count(self) -> int:
         """Return the exact number of points."""
-        answer = self._retry(
-            "Counting points", lambda: self._client.count(self.name, exact=True)
-        )
-        return answer.count
+        return self._retry(self._client.count, self._name, exact=True).count
 
     def close(self) -> None:
-        """Do nothing: the connection belongs to who made it."""
+        """Do nothing: the client belongs to who made it."""
 
 
 def make_spaces(
@@ -443,38 +382,17 @@ def make_spaces(
 ) -> dict[str, models.VectorParams]:
     """Return the vector spaces of ``posts`` or ``formulas``."""
     several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
-    codes = models.ScalarQuantization(
-        scalar=models.ScalarQuantizationConfig(
-            type=models.ScalarType.INT8, quantile=QUANTILE, always_ram=True
-        )
-    )
-    edges = {"doc": hnsw.doc_m, "all": hnsw.all_m}
     return {
         space: models.VectorParams(
             size=width,
             distance=models.Distance.DOT,
             on_disk=on_disk,
             hnsw_config=models.HnswConfigDiff(
-                m=edges.get(space, 0),
+                m=hnsw.edges(space),
                 ef_construct=EF_CONSTRUCT,
                 full_scan_threshold=FULL_SCAN_KB,
             ),
             multivector_config=several if space == "all" else None,
-            quantization_config=codes if hnsw.int8 and edges.get(space) else None,
         )
         for space in SPACES[collection]
     }
-
-
-def _filter(types: PostTypes, only: Sequence[PointId] | None) -> models.Filter | None:
-    conditions: list[models.Condition] = []
-    if types is not None:
-        match = models.MatchAny(any=sorted(types))
-        conditions.append(models.FieldCondition(key="type", match=match))
-    if only is not None:
-        conditions.append(models.HasIdCondition(has_id=list(only)))
-    return models.Filter(must=conditions) if conditions else None
-
-
-def _plain(point_id: int | str | UUID) -> PointId:
-    return str(point_id) if isinstance(point_id, UUID) else point_id

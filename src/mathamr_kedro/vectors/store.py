@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -246,12 +246,8 @@ class VectorStore:
         if missing is not None:
             raise name_missing(missing, self.places, len(self))
 
-    def locate(
-        self, keys: Sequence[PostId]
-    ) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the parts that hold some posts, their rows, and the places of the keys.
-
-        Rows rise, as they lie in the file.
+    def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
+        """Find posts in their parts; rows rise, as they lie in the file.
 
         Raises:
             MissingInputError: a post is not there.
@@ -259,9 +255,11 @@ class VectorStore:
         self.require(keys)
         where = np.array([self.places[k] for k in keys], dtype=np.int64).reshape(-1, 2)
         order = np.lexsort((where[:, 1], where[:, 0]))
+        located = []
         for number in np.unique(where[:, 0]).tolist():
             inside = order[where[order, 0] == number]
-            yield self.parts[number], where[inside, 1], inside
+            located.append(LocatedPosts(self.parts[number], where[inside, 1], inside))
+        return located
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return posts in the given order.
@@ -284,17 +282,22 @@ class VectorStore:
                 yield error
 
 
-Located: TypeAlias = Iterable[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]
-"""Posts, rows of some of them, and their places in a result."""
+class LocatedPosts(NamedTuple):
+    """Where some of the posts that were asked for are."""
+
+    posts: PostVectors
+    rows: NDArray[np.int64]
+    """Of these posts: those that were asked for."""
+    places: NDArray[np.int64]
+    """Of the rows among all that was asked for."""
 
 
-def join_located(found: Located, dtype: str, width: int) -> PostVectors:
+def join_located(found: Sequence[LocatedPosts], dtype: str, width: int) -> PostVectors:
     """Put posts of several parts together, in the order of their places."""
-    parts = [(posts.take(rows), places) for posts, rows, places in found]
-    if not parts:
+    if not found:
         return PostVectors.of((), dtype, width)
-    order = np.argsort(np.concatenate([places for _, places in parts]))
-    return PostVectors.join([posts for posts, _ in parts]).take(order)
+    order = np.argsort(np.concatenate([part.places for part in found]))
+    return PostVectors.join([p.posts.take(p.rows) for p in found]).take(order)
 
 
 def name_missing(key: PostId, known: Iterable[PostId], count: int) -> MissingInputError:

@@ -95,7 +95,7 @@ class UpdatableIndex:
             with QdrantIndex.open(self._connection, self._store) as index:
                 total += Addition(
                     tuple(encoded),
-                    tuple(key for key in encoded if key in index),
+                    tuple(key for key in encoded if key in index.posts),
                     sum(len(entry.formula_ids) for entry, _ in encoded.values()),
                     tuple(failures),
                 )
@@ -111,7 +111,7 @@ class UpdatableIndex:
             LockedError: another process is changing the index.
         """
         with QdrantIndex.open(self._connection, self._store) as index:
-            index.require(list(ids))
+            index.posts.require(list(ids))
         index.update({}, ids)
 
     def encode_waiting(self) -> Addition:
@@ -129,7 +129,7 @@ class UpdatableIndex:
                 return IndexStatus(
                     store.encoder,
                     True,
-                    len(index),
+                    len(index.posts),
                     len(changes.entries),
                     len(changes.deleted),
                     len(changes.waiting),

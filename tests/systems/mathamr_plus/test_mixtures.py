@@ -11,10 +11,9 @@ from mathamr_kedro.systems.mathamr_plus import (
     Questions,
     Strategy,
     find_posts,
-    mixtures,
     search_posts,
 )
-from mathamr_kedro.vectors import EngineConfig, open_index
+from mathamr_kedro.vectors import EngineConfig, comparison, open_index
 from mathamr_kedro.vectors.exact import ExactIndex
 from tests.vectors.conftest import (
     draw_posts,
@@ -52,7 +51,7 @@ def standardise(scores):
 def test_mixed_scores_equal_a_loop(
     store, retrieval, share, weight, sentences, monkeypatch
 ):
-    monkeypatch.setattr(mixtures, "_POSTS_AT_ONCE", 5)  # several parts
+    monkeypatch.setattr(comparison, "_POSTS_AT_ONCE", 5)  # several parts
     by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
     questions = [k for k, p in by_key.items() if p.post_type == "question"]
     answers = [k for k, p in by_key.items() if p.post_type == "answer"]
@@ -65,7 +64,7 @@ def test_mixed_scores_equal_a_loop(
         **{"document_weight" if retrieval == "combined" else "with_document": weight},
     )
     index = ExactIndex(store)
-    found = search_posts(index, store, strategy, question_of, QUERIES, 60)
+    found = search_posts(index, strategy, question_of, QUERIES, 60)
     for hits, query in zip(found, QUERIES, strict=True):
         mixed, similar = {}, {}
         for answer in answers:
@@ -95,13 +94,13 @@ def test_posts_without_document_vectors_are_refused(tmp_path):
         Strategy("combined", sentence_weight=0.5),
     ):
         with pytest.raises(ConfigurationError, match="document vector for every post"):
-            search_posts(ExactIndex(store), store, strategy, {}, QUERIES, 5)
+            search_posts(ExactIndex(store), strategy, {}, QUERIES, 5)
 
 
 def test_no_candidates_give_an_empty_list(tmp_path):
     store = make_store(tmp_path / "questions", draw_posts(1, start=3))
     strategy = Strategy(with_question=0.5, with_document=0.5)
-    (hits,) = search_posts(ExactIndex(store), store, strategy, {}, QUERIES[:1], 5)
+    (hits,) = search_posts(ExactIndex(store), strategy, {}, QUERIES[:1], 5)
     assert (hits.ids, len(hits.scores)) == ([], 0)
 
 
@@ -115,7 +114,7 @@ def test_answers_of_the_best_questions_are_candidates(tmp_path):
     # The worst answer belongs to the best question; both count together.
     strategy = Strategy(with_question=1.0)
     question_of = {alone[-1]: asked[0]}
-    (hits,) = search_posts(index, store, strategy, question_of, [query], 1)
+    (hits,) = search_posts(index, strategy, question_of, [query], 1)
     both = store.read([alone[-1], asked[0]]).vectors
     best_answer = find_posts(index, [query], Strategy())[0]
     expected = max(slow_maxsim(query.vectors, both), best_answer.scores[0])
@@ -134,8 +133,8 @@ def test_mixing_nothing_is_the_strategy_itself(store):
         )
         assert mixed.mixes
         for one, other in zip(
-            search_posts(index, store, plain, {}, QUERIES, 15),
-            search_posts(index, store, mixed, {}, QUERIES, 15),
+            search_posts(index, plain, {}, QUERIES, 15),
+            search_posts(index, mixed, {}, QUERIES, 15),
             strict=True,
         ):
             assert one.ids == other.ids
@@ -150,9 +149,9 @@ def test_engines_mix_alike(tmp_path, store, retrieval):
     answers = [k for k, kind in types.items() if kind == "answer"]
     asked = Questions({a: questions[i % 9] for i, a in enumerate(answers)})
     strategy = Strategy(retrieval, candidates=8, with_question=0.5, sentence_weight=0.3)
-    exact = search_posts(ExactIndex(store), store, strategy, asked, QUERIES, 8)
+    exact = search_posts(ExactIndex(store), strategy, asked, QUERIES, 8)
     edge = open_index(EngineConfig("edge"), store, tmp_path / "edge")
-    found = search_posts(edge, edge, strategy, asked, QUERIES, 8)
+    found = search_posts(edge, strategy, asked, QUERIES, 8)
     edge.close()
     assert [hits.ids for hits in found] == [hits.ids for hits in exact]
 
@@ -161,3 +160,18 @@ def test_answers_are_listed_once():
     asked = Questions({"11": "1", "12": "1", "21": "2"})
     assert asked.answers == {"1": ["11", "12"], "2": ["21"]}
     assert asked.answers is asked.answers
+
+
+def test_scores_that_are_all_equal_decide_nothing(tmp_path):
+    """All posts have one document vector; MaxSim alone orders them."""
+    posts = draw_posts(12, seed=3)
+    for post in posts:
+        post.vectors[-1] = posts[0].vectors[-1]
+    index = ExactIndex(make_store(tmp_path, posts))
+    strategy, query = Strategy("combined", post_types=()), QUERIES[0]
+    (both,) = search_posts(index, strategy, {}, [query], 100)
+    (alone,) = index.search_maxsim([query.vectors], 100)
+    assert both.ids == alone.ids
+    single = ExactIndex(make_store(tmp_path / "one", posts[:1]))
+    (hits,) = search_posts(single, strategy, {}, [query], 5)
+    assert (hits.ids, hits.scores.tolist()) == ([posts[0].key], [0.0])

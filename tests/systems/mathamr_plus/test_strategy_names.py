@@ -28,7 +28,7 @@ def test_terms_add_up_to_the_score(store, strategy):
     questions = [key for key in keys if int(key) % 3 == 0]
     question_of = {key: questions[int(key) % 5] for key in keys if int(key) % 2}
     query = draw_query(3)
-    (hits,) = search_posts(ExactIndex(store), store, strategy, question_of, [query], 20)
+    (hits,) = search_posts(ExactIndex(store), strategy, question_of, [query], 20)
     owners = set()
     for key, score in hits:
         terms = list_terms(strategy, query, key, store, question_of)

@@ -91,9 +91,8 @@ def rank_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the catal
     opened = open_index(engine, store, folder, connect, verify=True)
     asked = MathAMRPlusIndex(
         opened,
-        opened,
         strategies,
-        lambda: find_questions(posts.tables(["post_id", "parent_id"]), opened),
+        lambda: find_questions(posts.tables(["post_id", "parent_id"]), opened.posts),
         topic_vectors.read(encoder),
     )
     queries = _read_queries(topics, topic_graphs, formula_trees)

@@ -16,7 +16,7 @@ from mathamr_kedro.systems.mathamr_plus.explanation import list_terms
 from mathamr_kedro.systems.mathamr_plus.mixtures import search_posts
 from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_formulas
-from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
+from mathamr_kedro.vectors import PostEntry, VectorIndex, VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,6 @@ class MathAMRPlusIndex:
 
     Args:
         index: where to search.
-        store: the vectors that it was built from.
         strategies: by the names of their rankings; the first is the system's own.
         find_questions: gives the question of each answer in the index; called when a
             strategy first needs it.
@@ -39,13 +38,12 @@ class MathAMRPlusIndex:
     def __init__(
         self,
         index: VectorIndex,
-        store: PostReader,
         strategies: Mapping[str, Strategy],
         find_questions: Callable[[], Mapping[PostId, PostId]] = dict,
         topics: VectorStore | None = None,
         encoder: QueryEncoder | None = None,
     ) -> None:
-        self.index, self.store, self.strategies = index, store, dict(strategies)
+        self.index, self.strategies = index, dict(strategies)
         self._find_questions, self._topics = find_questions, topics
         self._encoder = encoder
 
@@ -96,7 +94,7 @@ class MathAMRPlusIndex:
             strategy = replace(strategy, post_types=types)
         questions = self._questions if strategy.with_question else {}
         entries = [_entry(query) for query in queries]
-        return search_posts(self.index, self.store, strategy, questions, entries, depth)
+        return search_posts(self.index, strategy, questions, entries, depth)
 
     def explain(
         self, query: Query, key: str, form: str | None = None
@@ -109,7 +107,7 @@ class MathAMRPlusIndex:
             return ()
         strategy = self._find_strategy(form)
         questions = self._questions if strategy.with_question else {}
-        return list_terms(strategy, _entry(query), key, self.store, questions)
+        return list_terms(strategy, _entry(query), key, self.index.posts, questions)
 
     def _find_strategy(self, form: str | None) -> Strategy:
         if form is None or form not in self.strategies:

@@ -16,39 +16,28 @@ r"""Posts by more than the MaxSim of their own vectors.
 :math:`D` is the document vector and :math:`w` is ``with_question``. A post without a
 question in the index is its own. The score is :math:`M + \lambda C` with
 ``with_document`` for :math:`\lambda`, or the standardised sum of ``combined``
-(:mod:`~mathamr_kedro.vectors.combination`) with its ``document_weight``.
+(:func:`combine_scores`) with its ``document_weight``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.hits import DECIMALS, Hits
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_posts
-from mathamr_kedro.vectors import (
-    PostEntry,
-    PostReader,
-    PostVectors,
-    VectorIndex,
-)
-from mathamr_kedro.vectors.combination import Combination
+from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex
+from mathamr_kedro.vectors.comparison import compare_documents, compare_nodes
 from mathamr_kedro.vectors.protocol import document_vector
-from mathamr_kedro.vectors.rescoring import settle_list
-
-_POSTS_AT_ONCE = 512
-"""Posts whose vectors are compared at once: they stay in the cache."""
+from mathamr_kedro.vectors.rescoring import rescore_candidates
 
 
 class Questions(dict[PostId, PostId]):
@@ -81,17 +70,15 @@ def find_questions(tables: Iterable[pa.Table], indexed: Container[PostId]) -> Qu
 
 def search_posts(
     index: VectorIndex,
-    store: PostReader,
     strategy: Strategy,
     question_of: Mapping[PostId, PostId],
     queries: Sequence[PostEntry],
     depth: int,
 ) -> list[Hits]:
-    """Return the best posts for each query, by MaxSim alone or with more.
+    """Return the best posts for each query, by MaxSim only or with more.
 
     Args:
         index: where to search.
-        store: vectors of the posts of the index.
         strategy: how to search.
         question_of: question of each answer, where both are in the index; as
             :class:`Questions` its answers are listed once for all calls.
@@ -99,13 +86,13 @@ def search_posts(
         depth: posts in a list.
     """
     strategy = replace(strategy, depth=depth)
-    if not strategy.mixes:
+    if not strategy.mixes and strategy.retrieval != "combined":
         return find_posts(index, queries, strategy)
     known = question_of if isinstance(question_of, Questions) else None
     threads = Questions(question_of) if known is None else known
     candidates = _list_candidates(index, strategy, threads, queries)
     return [
-        _Mixture(query, store, strategy, threads).rank(keys)
+        _Mixture(query, index.posts, strategy, threads).rank(keys)
         for query, keys in zip(queries, candidates, strict=True)
     ]
 
@@ -167,7 +154,7 @@ class _Mixture(NamedTuple):
     """What answers are scored by, together with their questions."""
 
     query: PostEntry
-    store: PostReader
+    posts: PostReader
     strategy: Strategy
     questions: Questions
 
@@ -175,26 +162,36 @@ class _Mixture(NamedTuple):
         """Return the best of some posts in the true order.
 
         All are scored in single precision; those too near to each other to be ordered
-        by that, again in double precision.
+        by that, again in double precision. Standardised scores, whose errors grow
+        where candidates are alike, are computed in double precision from the start.
         """
         if not keys:
             return Hits([], np.zeros(0))
-        near = self._compute(keys, torch.float32)
-        combine, slack = self._combine(near)
-        scores = combine(near)
-        depth = min(self.strategy.depth, len(keys))
+        strategy, depth = self.strategy, min(self.strategy.depth, len(keys))
+        if strategy.retrieval == "combined":
+            parts = self._compute(keys, "float64")
+            scores = combine_scores(*parts, strategy.document_weight)
+            return Hits.rank(keys, scores).top(depth)
+        scores = self._add(self._compute(keys, "float32"))
+        # A sum of n products of vectors of length 1 is off by at most n 2^-24.
+        terms = self.query.vectors.shape[1] + 4
+        slack = (1 + strategy.with_document) * terms * 2.0**-24
         last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
         kept = np.flatnonzero(scores >= last - 2 * slack)
         names = [keys[i] for i in kept.tolist()]
 
         def rescore(places: Sequence[int]) -> list[float]:
             chosen = [names[i] for i in places]
-            return combine(self._compute(chosen, torch.float64)).tolist()
+            return self._add(self._compute(chosen, "float64")).tolist()
 
-        order, exact = settle_list(names, scores[kept], slack, rescore)
+        order, exact = rescore_candidates(names, scores[kept], slack, rescore)
         return Hits([names[i] for i in order[:depth]], exact[:depth])
 
-    def _compute(self, keys: Sequence[PostId], dtype: torch.dtype) -> _Parts:
+    def _add(self, parts: _Parts) -> NDArray[np.float64]:
+        weight = self.strategy.with_document
+        return parts.mixed + weight * parts.similar if weight else parts.mixed
+
+    def _compute(self, keys: Sequence[PostId], dtype: str) -> _Parts:
         """Return MaxSim and the similarity of documents, with the share of questions.
 
         Raises:
@@ -205,14 +202,19 @@ class _Mixture(NamedTuple):
         places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked]))}
         answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
         question = np.fromiter((places[k] for k in asked), np.int64, len(keys))
-        nearest, similar = _compare(self.query, list(places), self.store, dtype)
+        located = self.posts.locate(list(places))
+        nearest = compare_nodes(self.query.vectors, located, dtype)
         weights = self.strategy.weigh(self.query)
         mixed: NDArray[np.float64] = nearest[answer] @ weights
         if share:
             together = np.maximum(nearest[answer], nearest[question]) @ weights
             mixed = (1 - share) * mixed + share * together
+        if not self.strategy.with_document and self.strategy.retrieval != "combined":
+            return _Parts(mixed, np.zeros(len(keys)))
+        whole = document_vector(self.query)
+        similar = compare_documents(whole, located, dtype)
         similar = (1 - share) * similar[answer] + share * similar[question]
-        if self._asks_documents and np.isnan(similar).any():
+        if np.isnan(similar).any():
             raise ConfigurationError(
                 "Expected a document vector for every post for with_document and "
                 "'combined' (got posts without); prepare graphs with "
@@ -221,69 +223,40 @@ class _Mixture(NamedTuple):
             )
         return _Parts(mixed, similar)
 
-    @property
-    def _asks_documents(self) -> bool:
-        strategy = self.strategy
-        return strategy.with_document > 0 or strategy.retrieval == "combined"
-
-    def _combine(
-        self, candidates: _Parts
-    ) -> tuple[Callable[[_Parts], NDArray[np.float64]], float]:
-        """Return what makes one score of both, and how far it may be off.
-
-        Single precision is off by at most n 2^-24 in a sum of n products of vectors of
-        length 1.
-        """
-        strategy = self.strategy
-        slack = (self.query.vectors.shape[1] + 4) * 2.0**-24
-        if strategy.retrieval == "combined":
-            both = Combination.of(*candidates, strategy.document_weight)
-            return lambda parts: both.add(*parts), both.slack(slack, slack)
-        weight = strategy.with_document
-        if not weight:
-            return lambda parts: parts.mixed, slack
-        return lambda parts: parts.mixed + weight * parts.similar, (1 + weight) * slack
-
 
 class _Parts(NamedTuple):
     mixed: NDArray[np.float64]
     """(N,) MaxSim of posts, with their questions and with weights."""
     similar: NDArray[np.float64]
-    """(N,) of document vectors; not a number where one is missing."""
+    """(N,) of document vectors."""
 
 
-def _compare(
-    query: PostEntry, keys: Sequence[PostId], store: PostReader, dtype: torch.dtype
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compare a query with posts, vector by vector.
+def combine_scores(
+    maxsim: NDArray[np.float64], documents: NDArray[np.float64], weight: float = 1.0
+) -> NDArray[np.float64]:
+    r"""Add two scores of a query's candidates, each in its own standard deviations.
 
-    Returns:
-        (N, T) the best product of each query vector with the vectors of each post, and
-        (N,) the product of the document vectors.
+    ::
+
+        post    MaxSim   standardised    documents   standardised    sum (weight 1)
+        a        .62         +1.22          .40          -0.27          +0.96
+        b        .50          0             .70          +1.34          +1.34
+        c        .38         -1.22          .25          -1.07          -2.29
+
+    .. math::
+        \frac{S_d - \bar{S}}{\sigma_S} + \lambda \frac{C_d - \bar{C}}{\sigma_C}
+
+    :math:`S` is MaxSim (Eq. 3.7), :math:`C` the cosine of document vectors,
+    :math:`\lambda` the ``document_weight``. Means and deviations are those of the
+    candidates, the best posts by either score: only an engine that scans everything
+    could tell those of all posts. Scores that are all equal add nothing.
+
+    >>> combine_scores(np.array([0.2, 0.4]), np.array([0.5, 0.5])).round(6).tolist()
+    [-1.0, 1.0]
     """
-    tokens = torch.from_numpy(query.vectors).to(dtype).T
-    kinds = np.asarray(query.kinds)
-    whole = np.flatnonzero(kinds == DOCUMENT)[-1:]  # the token, if there is one
-    nearest = np.empty((len(keys), len(kinds)))
-    similar = np.full(len(keys), np.nan)
-    for posts, rows, places in _locate(keys, store):
-        nodes = RaggedVectors(posts.vectors, posts.ptr).take(rows)
-        products = torch.from_numpy(nodes.vectors).to(dtype) @ tokens
-        nearest[places] = torch.segment_reduce(
-            products, "max", lengths=torch.from_numpy(nodes.lengths), unsafe=True
-        ).numpy()
-        documents = posts.document_rows[rows]
-        has_both = np.flatnonzero((documents >= 0) & bool(len(whole)))
-        row = (documents - posts.ptr[rows] + nodes.ptr[:-1])[has_both]
-        similar[places[has_both]] = products.numpy()[row, whole]
-    return nearest, similar
-
-
-def _locate(
-    keys: Sequence[PostId], store: PostReader
-) -> Iterator[tuple[PostVectors, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield posts, rows of some of them, and the places of their keys, in batches."""
-    for posts, rows, places in store.locate(keys):
-        for a in range(0, len(rows), _POSTS_AT_ONCE):
-            some = slice(a, a + _POSTS_AT_ONCE)
-            yield posts, rows[some], places[some]
+    total = np.zeros(len(maxsim))
+    for scores, part in ((maxsim, 1.0), (documents, weight)):
+        deviation = float(scores.std())
+        if deviation > 10.0**-DECIMALS:  # otherwise only rounding sets them apart
+            total += part * (scores - scores.mean()) / deviation
+    return total

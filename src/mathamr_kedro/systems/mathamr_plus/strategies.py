@@ -206,26 +206,20 @@ class Strategy:
 def find_posts(
     index: VectorIndex, queries: Sequence[PostEntry], strategy: Strategy
 ) -> list[Hits]:
-    """Return the best posts for each query (Task 1)."""
+    """Return the best posts for each query by one comparison (Task 1).
+
+    Scores made of several are those of
+    :func:`~mathamr_kedro.systems.mathamr_plus.search_posts`.
+    """
     if not queries:
         return []
     depth, mode, types = strategy.depth, strategy.mode, strategy.types
-    match strategy.retrieval:
-        case "single":
-            documents = [document_vector(q) for q in queries]
-            return index.search_documents(documents, depth, mode, types)
-        case "rerank":
-            return index.search_reranked(
-                queries, strategy.candidates, depth, mode, types
-            )
-        case "maxsim":
-            matrices = [q.vectors for q in queries]
-            return index.search_maxsim(matrices, depth, mode, types)
-        case "combined":
-            return index.search_combined(
-                queries, strategy.candidates, depth, strategy.document_weight, mode,
-                types,
-            )  # fmt: skip
+    if strategy.retrieval == "single":
+        documents = [document_vector(q) for q in queries]
+        return index.search_documents(documents, depth, mode, types)
+    if strategy.retrieval == "rerank":
+        return index.search_reranked(queries, strategy.candidates, depth, mode, types)
+    return index.search_maxsim([q.vectors for q in queries], depth, mode, types)
 
 
 def find_formulas(
