@@ -247,7 +247,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     catalog = open_catalog(options.env, options.data_root)
-    source = catalog.load("post_vectors").read(catalog.load("encoded_posts")["encoder"])
+    source = catalog.load("mathamr_plus.index").vectors.posts
     topics = read_queries(catalog)
     asked = topics[: options.queries]
     with tempfile.TemporaryDirectory() as scratch:

@@ -26,7 +26,7 @@ HNSW = SearchMode(exact=False, hnsw_ef=128)
 def measure_collection(env: str | None, data_root: str | None) -> bool:
     """Build an index as the stage does, and compare engines on all topics."""
     catalog = open_catalog(env, data_root)
-    store = catalog.load("post_vectors").read(catalog.load("encoded_posts")["encoder"])
+    store = catalog.load("mathamr_plus.index").vectors.posts
     queries = read_queries(catalog)
     print(f"\ncollection of env {env}: {len(store)} posts, {len(queries)} topics")
     with tempfile.TemporaryDirectory() as folder:
@@ -44,9 +44,7 @@ def measure_collection(env: str | None, data_root: str | None) -> bool:
 
 def read_queries(catalog) -> list[PostEntry]:
     """Return the vectors of all topics."""
-    vectors: VectorStore = catalog.load("topic_vectors").read(
-        catalog.load("encoded_topics")["encoder"]
-    )
+    vectors: VectorStore = catalog.load("mathamr_plus.index").vectors.topics
     return list(vectors.read(list(vectors.keys())).entries())
 
 

@@ -48,10 +48,7 @@ def open_world(env: str | None, data_root: str | None) -> World:
     from mathamr_kedro.project import open_catalog
 
     catalog = open_catalog(env, data_root)
-    store = catalog.load("post_vectors").read(catalog.load("encoded_posts")["encoder"])
-    topics = catalog.load("topic_vectors").read(
-        catalog.load("encoded_topics")["encoder"]
-    )
+    topics, store = catalog.load("mathamr_plus.index").vectors
     names = sorted(name for name in topics.places if name.startswith("A."))
     tables = catalog.load("posts").tables(["post_id", "parent_id"])
     queries = list(topics.read(names).entries())

@@ -18,7 +18,6 @@ from matplotlib.figure import Figure
 
 COMPARED = {1: ("mathamr_plus/with_question", "bm25"), 2: ("mathamr_plus", "bm25")}
 MEASURE = "nDCG'"
-NAMES = ("topic_vectors", "post_vectors")
 
 
 def read_scores(data_root: Path) -> pd.DataFrame:
@@ -64,8 +63,7 @@ def draw_pairs(env: str, pairs: list[str], out: Path) -> None:
     bootstrap_project(project)
     with KedroSession.create(project_path=project, env=env) as session:
         catalog = session.load_context().catalog
-        encoder = str(catalog.load("index")["encoder"])
-        stores = [catalog.load(n).read(encoder) for n in NAMES]
+        stores = catalog.load("mathamr_plus.index").vectors
     figure = Figure(figsize=(9, 2.4 * -(-len(pairs) // 3)), layout="constrained")
     for place, pair in enumerate(pairs, start=1):
         topic, answer = (

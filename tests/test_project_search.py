@@ -12,6 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.stages import STAGES
+from mathamr_kedro.systems.mathamr_plus import Encoder
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def searcher(demo, monkeypatch):
 
 
 def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
-    catalog = {"index": SimpleNamespace(exists=lambda: False)}
+    catalog = {"mathamr_plus.index": SimpleNamespace(exists=lambda: False)}
     monkeypatch.setattr(project_search, "open_catalog", lambda *_: catalog)
     with pytest.raises(MissingInputError, match="kedro run --env own") as caught:
         open_search("own")
@@ -40,7 +41,7 @@ def test_missing_index_names_a_command_with_a_stage_that_exists(monkeypatch):
 
 def test_an_index_of_another_encoder_is_refused(demo, monkeypatch):
     monkeypatch.chdir(demo)
-    monkeypatch.setattr(project_search, "checksum_encoder", lambda *_: "new")
+    monkeypatch.setattr(Encoder, "checksum", "new")
     with pytest.raises(ConfigurationError, match=r"'new' \(got one of ") as caught:
         open_updatable_index("demo")
     assert "kedro run --pipelines indexing --env demo" in str(caught.value)

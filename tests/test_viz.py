@@ -100,7 +100,13 @@ def test_only_datasets_of_systems_have_a_prefix(registered):
     """``bm25.runs`` is that of a system; a stage is no part of a name."""
     names = [n for n in registered["__default__"].datasets() if "param" not in n]
     prefixed = [name.split(".") for name in names if "." in name]
-    assert {kind for _, kind in prefixed} <= {"model", "index", "runs"}
+    assert {kind for _, kind in prefixed} <= {
+        "prepared",
+        "model",
+        "vectors",
+        "index",
+        "runs",
+    }
     assert not {system for system, _ in prefixed} & {*STAGES}
 
 
@@ -180,8 +186,7 @@ def test_what_one_looks_at_has_a_preview(viz):
     """Folders of arrays, and what is only handed on, have none."""
     unseen = {
         "MemoryDataset", "PartitionedDataset", "CollectionDataset", "TextDataset",
-        "GraphBlocksDataset", "IndexesDataset",
-        "SystemsDataset", "VisualIndexDataset",
+        "GraphBlocksDataset", "VisualIndexDataset",
     }  # fmt: skip
     catalog = viz.catalog.get_catalog()
     names = [n for _, n, _ in read_entries() if "{" not in n]

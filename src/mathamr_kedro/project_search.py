@@ -13,10 +13,9 @@ r"""The search of a project from outside Kedro: opened once, asked as often as w
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
@@ -29,11 +28,11 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.records import FormulaInstance, Post, Topic
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.datasets import RowFinder
+from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.formula import FormulaTrees, find_trees
 from mathamr_kedro.graph import (
     FORMULA,
     GraphRecord,
-    PreparedGraphs,
     PreprocessingConfig,
     RecordArrays,
     StoredTrees,
@@ -41,8 +40,6 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.hints import complete_commands
-from mathamr_kedro.learning.trainer import MODEL
-from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
@@ -55,24 +52,14 @@ from mathamr_kedro.systems.base import TARGET_OF
 from mathamr_kedro.systems.ensemble import Ensemble, Member
 from mathamr_kedro.systems.mathamr_plus import (
     NAME,
+    Encoder,
     EncodeWords,
     MathAMRPlusIndex,
     QueryEncoder,
     Strategy,
-    checksum_encoder,
-    find_questions,
 )
 from mathamr_kedro.text import SentenceEncoder, find_text_model
-from mathamr_kedro.vectors import (
-    PostEntry,
-    QdrantIndex,
-    UpdatableIndex,
-    VectorIndex,
-    VectorStore,
-    connect_index,
-    open_index,
-)
-from mathamr_kedro.vectors.updates import EncodePost
+from mathamr_kedro.vectors import PostEntry, UpdatableIndex
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -101,9 +88,9 @@ def open_search(
             such system.
     """
     project = _Project(env, data_root)
-    encoder = project.load_encoder()
+    encoder = project.query_encoder
     encoder.read_text("Let $x$ be even.")  # loads what the first query needs
-    vectors = project.open_vectors(encoder)
+    vectors = project.vectors
     added = vectors.index.added
     catalog = project.catalog
     find_posts = RowFinder(catalog.load("posts"), "post_id")
@@ -116,7 +103,7 @@ def open_search(
         return {**find_posts(ids), **by_hand, **find_comments(ids)}
 
     try:
-        systems = project.open_systems(vectors, system, fuse_with, finds)
+        systems = project.open_systems(system, fuse_with, finds)
     except MathAMRError:
         vectors.index.close()
         raise
@@ -143,7 +130,9 @@ def open_updatable_index(
     Args and errors as :func:`open_search`; the engine ``exact`` is refused.
     """
     project = _Project(env, data_root)
-    return project.find_index(lambda: project.load_encoder().encode_post)
+    return project.index.update(
+        lambda: project.query_encoder.encode_post, project.indexing.engine
+    )
 
 
 def explain_formula(
@@ -203,7 +192,7 @@ class _Project:
 
     def __init__(self, env: str | None, data_root: str | None) -> None:
         self.catalog: Any = open_catalog(env, data_root)
-        if not self.catalog["index"].exists():
+        if not self.catalog["mathamr_plus.index"].exists():
             raise MissingInputError(
                 complete_commands(
                     "No index to search; run `kedro run` first, or its stage `kedro "
@@ -212,22 +201,20 @@ class _Project:
                     data_root,
                 )
             )
-        known = self.catalog.load("index")["encoder"]
-        if self.encoder_checksum != known:
+        self.index: BuiltVectorIndex = self.catalog.load("mathamr_plus.index")
+        encoder: Encoder = self.catalog.load("mathamr_plus.model")
+        self.indexing = IndexingConfig.read(self.catalog.load("params:indexing"))
+        self.encoder = replace(encoder, compute=self.indexing.encoding.compute)
+        if encoder.checksum != self.index.encoder:
             raise ConfigurationError(
                 complete_commands(
-                    "Expected an index of the present encoder "
-                    f"{self.encoder_checksum!r} (got one of {known!r}); run `kedro run "
-                    "--pipelines indexing`",
+                    f"Expected an index of the present encoder {encoder.checksum!r} "
+                    f"(got one of {self.index.encoder!r}); run `kedro run --pipelines "
+                    "indexing`",
                     env,
                     data_root,
                 )
             )
-        self.places = self.catalog.load("indexes")
-
-    @cached_property
-    def indexing(self) -> IndexingConfig:
-        return IndexingConfig.read(self.catalog.load("params:indexing"))
 
     @cached_property
     def parsing(self) -> AmrParsingConfig:
@@ -236,66 +223,16 @@ class _Project:
         return config.resolve(self.catalog.load("amr_parser"))
 
     @cached_property
-    def _encoder(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self.catalog.load("encoder")
-        return found
-
-    @cached_property
-    def _graphs(self) -> PreparedGraphs:
-        """Those the encoder was trained on, whatever this environment would prepare."""
-        base = self.catalog.load("prepared_graphs").base
-        return PreparedGraphs(base / self._encoder["prepared_graphs"])
-
-    @property
-    def _model_folder(self) -> Path:
-        base: Path = self.catalog.load("encoders").base
-        return base / self._encoder["folder"] / MODEL
-
-    @cached_property
-    def encoder_checksum(self) -> str:
-        """Of the present encoder."""
-        return checksum_encoder(self._model_folder, self._graphs.encoded_from)
-
-    def open_store(self) -> VectorStore:
-        found: VectorStore = self.catalog.load("post_vectors").read(
-            self.encoder_checksum, verify=False
-        )
-        return found
-
-    def open_index(self, encoder: QueryEncoder) -> VectorIndex:
-        """Open the index; encode posts that were added before it was rebuilt."""
-        engine, folder = self.indexing.engine, self.places.folder(self.encoder_checksum)
-        opening = engine, self.open_store(), folder, self.places.connect
-        index = open_index(*opening)
-        if isinstance(index, QdrantIndex) and index.changes.waiting:
-            index.close()
-            self.find_index(lambda: encoder.encode_post).encode_waiting()
-            index = open_index(*opening)
-        return index
-
-    def find_index(self, load_encoder: Callable[[], EncodePost]) -> UpdatableIndex:
-        engine, encoder = self.indexing.engine, self.encoder_checksum
-        folder = self.places.folder(encoder)
-        found = connect_index(engine, encoder, folder, self.places.connect)
-        return UpdatableIndex(found, self.open_store(), load_encoder)
-
-    def open_vectors(self, encoder: QueryEncoder) -> MathAMRPlusIndex:
-        """Open the index of MathAMR+ with all strategies that can be asked."""
-        config, posts = self.indexing, self.catalog.load("posts")
+    def vectors(self) -> MathAMRPlusIndex:
+        """The index of MathAMR+ with all strategies that can be asked."""
+        config = self.indexing
         strategies: dict[str, Strategy] = config.search.list_strategies(config.strategy)
         for name, strategy in self.evaluation.list_strategies(config.strategy).items():
             strategies |= {name: strategy, strategy.name: strategy}
-        index = self.open_index(encoder)
-        return MathAMRPlusIndex(
-            index,
-            strategies,
-            lambda: find_questions(posts.tables(["post_id", "parent_id"]), index.posts),
-            encoder=encoder,
-        )
+        return self.index.open(config.engine, strategies, self.query_encoder)
 
     def open_systems(
         self,
-        vectors: MathAMRPlusIndex,
         system: str | None,
         fuse_with: Sequence[str],
         finds: Target,
@@ -306,17 +243,17 @@ class _Project:
             name: Member(
                 "strategy",
                 frozenset({"posts"}),
-                lambda: vectors,
+                lambda: self.vectors,
                 name,
                 strategy.depth if strategy.mixes else None,
             )
-            for name, strategy in vectors.strategies.items()
+            for name, strategy in self.vectors.strategies.items()
         }
         both = members.get(NAME)
         members[NAME] = Member(
             "strategy",
             frozenset({"posts", "formulas"} if both else {"formulas"}),
-            lambda: vectors,
+            lambda: self.vectors,
             NAME,
             both.depth if both else None,
         )
@@ -376,9 +313,9 @@ class _Project:
         if not _TOPIC_ID.fullmatch(text):
             return None
         topic = self.catalog.load("topics").find("topic_id", text)
-        store = self.catalog.load("topic_vectors").read(self.encoder_checksum)
-        if topic is None or text not in store.places:
-            known = sorted(store.places)
+        store = self.vectors.topics
+        if topic is None or store is None or text not in store.places:
+            known = sorted(store.places if store is not None else ())
             raise MissingInputError(
                 f"Expected the id of a topic with vectors (got {text!r})"
                 f"{suggest(text, known)}; the index has {len(known)} topics, from "
@@ -422,18 +359,19 @@ class _Project:
         """Return a table; environments of an earlier version may have none."""
         return self.catalog.load(name) if self.catalog[name].exists() else None
 
-    def load_encoder(self) -> QueryEncoder:
-        """Load what turns texts into vectors."""
+    @cached_property
+    def query_encoder(self) -> QueryEncoder:
+        """What turns texts into vectors."""
         fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
         trees = StoredTrees(self.catalog.load("formula_trees").path)
         parse = ParseTexts(self.parsing.parser_settings)
         parse.prepare()
-        model = load_model(self._model_folder, self.indexing.encoding.compute)
+        encoder = self.encoder
         return QueryEncoder(
             parse,
-            RecordArrays(self._graphs, trees, fusion.mode),
-            model,
-            self._load_text_model() if model.config.text_dim else None,
+            RecordArrays(encoder.graphs, trees, fusion.mode),
+            encoder.model,
+            self._load_text_model() if encoder.config.text_dim else None,
         )
 
     def _load_text_model(self) -> EncodeWords:

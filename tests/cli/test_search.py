@@ -22,7 +22,7 @@ from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project_search import open_search
 from mathamr_kedro.systems.mathamr_plus import Strategy
-from tests.pipelines.graph_world import PROJECT, open_catalog
+from tests.pipelines.graph_world import PROJECT
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
 
 ALL = ("question", "answer")
@@ -382,8 +382,7 @@ class TestTerminal:
             open_search("test", str(tmp_path))
 
     def test_an_index_of_another_encoder_is_refused(self, data: Path) -> None:
-        known = open_catalog(data).load("encoder")
         write_encoder(data, seed=5)
         with pytest.raises(ConfigurationError, match="--pipelines indexing"):
             open_search("test", str(data))
-        open_catalog(data).save("encoder", known)
+        write_encoder(data)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.datasets.prepared_graphs import PreparedGraphsDataset
+from mathamr_kedro.datasets.mathamr_plus import PreparedGraphsDataset
 from mathamr_kedro.graph import (
     NodeVocabulary,
     PairSplit,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from mathamr_kedro.corpus import OwnCollection, VisualIndex
-from mathamr_kedro.datasets import IndexPlaces, RunFolder
+from mathamr_kedro.datasets import RunFolder
 from mathamr_kedro.experiments import CellStore
 from tests.pipelines.search_world import build_index
 
@@ -16,11 +16,11 @@ SHOWN = {
     "formula_trees": r"<TreeStore: trees of 0 distinct formulas, in .*trees.sqlite>",
     "amr_graphs": r"<PenmanShards: 6 graphs, in .*/03_primary/amr_graphs>",
     "graph_blocks": r"<GraphBlocks: 1 variant: 6 graphs, in .*/graph_blocks>",
-    "prepared_graphs": r"<PreparedStore: \[<PreparedGraphs: 6 posts, [\d,]{2,} nodes, "
-    r"in .*>\], in .*/prepared_graphs>",
-    "encoders": r"<EncoderStore: 1 trained encoder, in .*/06_models/encoders>",
-    "post_vectors": r"<VectorStores: 6 posts by \w+, in .*/06_models/post_vectors>",
-    "indexes": r"<IndexPlaces: 1 index folder, in .*/06_models/indexes>",
+    "mathamr_plus.prepared": r"<PreparedStore: \[<PreparedGraphs: 6 posts, "
+    r"[\d,]{2,} nodes, in .*>\], in .*/prepared_graphs>",
+    "mathamr_plus.model": r"<Encoder: vectors of 8 numbers, in .*/encoders/training-0>",
+    "mathamr_plus.vectors": r"<VectorStores: 6 posts by \w+, in .*/06_models>",
+    "mathamr_plus.index": r"<BuiltVectorIndex: 6 posts, .* by edge, in .*/indexes/\w+>",
     "experiment_cells": r"<CellStore: 0 finished cells, in .*/experiment_cells>",
 }
 
@@ -41,7 +41,6 @@ def test_runs_that_are_not_there_are_none(tmp_path):
     )
     assert repr(CellStore(tmp_path)).startswith("<CellStore: 0 finished cells")
     assert repr(VisualIndex.build([])) == "<VisualIndex: 0 formulas>"
-    assert "and a server" in repr(IndexPlaces(tmp_path, lambda: None))
 
 
 def test_a_collection_counts_its_files(tmp_path):

@@ -62,7 +62,7 @@ def test_vectors_are_those_of_the_store(demo, tmp_path, monkeypatch):
         ids = json.loads(found.metadata()["ids"])
         vectors, offsets = found.get_tensor("vectors"), found.get_tensor("offsets")
     catalog = open_catalog("demo")
-    store = catalog.load("post_vectors").read(catalog.load("index")["encoder"])
+    store = catalog.load("mathamr_plus.index").vectors.posts
     place = ids.index("33703")
     mine = vectors[offsets[place] : offsets[place + 1]]
     assert np.array_equal(mine, store.read(["33703"]).vectors)

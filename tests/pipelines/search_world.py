@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,6 @@ from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.systems.mathamr_plus import checksum_encoder
 from tests.pipelines.graph_world import (
     INGESTED,
     open_catalog,
@@ -64,21 +64,33 @@ def make_topics(posts: list[Post]) -> list[Topic]:
     ]
 
 
+@dataclass
+class PlantedTraining:
+    """Puts a model where a training would."""
+
+    name: str
+    model: MathAMRPlus
+    graphs: Any
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    def train(self, base: Path) -> dict[str, Any]:
+        save_model(base / self.name / MODEL, self.model)
+        graphs = self.graphs.folder.name
+        return {"folder": self.name, "prepared_graphs": graphs, **self.facts}
+
+
 def write_encoder(data: Path, seed: int = 0) -> str:
     """Put a model beside the graphs as training would; return its checksum."""
     catalog = open_catalog(data)  # one version each
     context = open_session(data).load_context()
     settings = PreprocessingConfig.read(context.params["preprocessing"])
-    graphs = catalog.load("prepared_graphs").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared").open(settings)
     torch.manual_seed(seed)
     model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)
-    name = f"training-{seed}"
-    save_model(catalog.load("encoders").base / name / MODEL, model)
-    record = {"folder": name, "prepared_graphs": graphs.folder.name}
-    catalog.save("encoder", record)
-    return checksum_encoder(
-        catalog.load("encoders").base / name / MODEL, graphs.encoded_from
+    catalog.save(
+        "mathamr_plus.model", PlantedTraining(f"training-{seed}", model, graphs)
     )
+    return catalog.load("mathamr_plus.model").checksum
 
 
 def build_index(data: Path, **params: Any) -> CatalogProtocol:

@@ -78,8 +78,7 @@ def run_training(data: Path, **changes):
 
 
 def read_weights(catalog) -> dict[str, torch.Tensor]:
-    name = catalog.load("encoder")["folder"]
-    return catalog.load("encoders").open(name).state_dict()
+    return catalog.load("mathamr_plus.model").model.state_dict()
 
 
 def same(one, two) -> bool:

@@ -27,9 +27,9 @@ _STAGES = {
     "ingestion": ("posts", "formulas", "topics", "judgments", "formula_trees"),
     "amr_parsing": ("amr_graphs", "topic_amr_graphs"),
     "graph_fusion": ("math_graphs", "topic_math_graphs"),
-    "preprocessing": ("prepared_graphs",),
-    "training": ("encoder",),
-    "indexing": ("encoded_posts", "encoded_topics", "index"),
+    "preprocessing": ("mathamr_plus.prepared",),
+    "training": ("mathamr_plus.model",),
+    "indexing": ("mathamr_plus.vectors", "mathamr_plus.index"),
     "evaluation": ("runs", "metrics"),
 }
 """What each stage leaves."""
@@ -96,7 +96,9 @@ def _find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
-    for name in ("post_vectors", "topic_vectors", "indexes"):
+    for name in ("mathamr_plus.vectors", "mathamr_plus.index"):
+        if not catalog.exists(name):
+            continue
         try:
             for error in catalog.load(name).verify():
                 yield str(error)

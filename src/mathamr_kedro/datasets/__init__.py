@@ -12,13 +12,13 @@ dataset                    loads                  holds
 ``FormulaTreesDataset``    ``TreeStore``          trees of formulas
 ``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards
 ``GraphBlocksDataset``     ``GraphBlocks``        graphs as arrays, by variant
-``PreparedGraphsDataset``  ``PreparedStore``      what training reads
-``EncodersDataset``        ``EncoderStore``       trained encoders
+``PreparedGraphsDataset``  ``PreparedStore``      what MathAMR+ is trained on
+``EncoderDataset``         ``Encoder``            MathAMR+'s encoder, to be called
+``VectorsDataset``         ``VectorStores``       vectors of posts and topics
+``VectorIndexDataset``     ``BuiltVectorIndex``   the index of MathAMR+, to be asked
 ``ModelDataset``           ``Training``           the model of a system that learns
 ``IndexDataset``           ``BuiltIndex``         the index of a system, to be asked
 ``SystemRunsDataset``      a list of runs         what a system found for all topics
-``VectorStoresDataset``    ``VectorStores``       vectors of posts or topics
-``IndexesDataset``         ``IndexPlaces``        where vector indexes are
 ``RunFolderDataset``       ``RunFolder``          run files of systems
 ``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
 =========================  =====================  ================================
@@ -37,20 +37,16 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.datasets.encoders import EncoderStore
     from mathamr_kedro.datasets.formula_trees import StartOfTrees
     from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
     from mathamr_kedro.datasets.systems import BuiltIndex
-    from mathamr_kedro.datasets.vector_stores import IndexPlaces, VectorStores
 
 __all__ = [
     "BuiltIndex",
-    "EncoderStore",
     "GraphBlocks",
-    "IndexPlaces",
     "PenmanShards",
     "RowFinder",
     "RunEntry",
@@ -58,7 +54,6 @@ __all__ = [
     "ShardedTable",
     "StartOfTrees",
     "VariantShard",
-    "VectorStores",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

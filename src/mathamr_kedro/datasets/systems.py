@@ -111,10 +111,10 @@ class _TrainingDataset(AbstractDataset[Any, Training]):
 
     def load(self) -> Training:
         """Return the training with its model and history."""
-        return Training(self._base / _read(self._file, "training")["folder"])
+        return Training(self._base / read_note(self._file, "training")["folder"])
 
     def _note(self, training: Training) -> None:
-        _write(self._file, {"folder": _shorten(training.folder, self._base)})
+        write_note(self._file, {"folder": shorten(training.folder, self._base)})
 
     def _exists(self) -> bool:
         return self._file.is_file()
@@ -245,18 +245,18 @@ class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
         noted = {
             "system": data.name,
             "values": dict(data.values),
-            "folder": _shorten(folder, self._base),
-            "training": _shorten(training, self._base) if training else None,
+            "folder": shorten(folder, self._base),
+            "training": shorten(training, self._base) if training else None,
             "tables": {
-                part: _shorten(_find_folder(table), self._base)
+                part: shorten(_find_folder(table), self._base)
                 for part, table in data.tables.items()
             },
         }
-        _write(self._file, noted)
+        write_note(self._file, noted)
 
     def load(self) -> BuiltIndex:
         """Return the index; it is opened when it is first asked."""
-        noted = _read(self._file, "indexing")
+        noted = read_note(self._file, "indexing")
         folder = self._base / noted["folder"]
         return BuiltIndex(
             noted["system"], folder, read_counts(folder), partial(self._open, noted)
@@ -411,17 +411,23 @@ _SCHEMA = pa.schema(
 )
 
 
-def _shorten(path: Path, base: Path) -> str:
+def shorten(path: Path, base: Path) -> str:
     """Return a path as seen from a folder, so that a data root can be moved."""
     return Path(os.path.relpath(path, base)).as_posix()
 
 
-def _write(file: Path, noted: Mapping[str, Any]) -> None:
+def write_note(file: Path, noted: Mapping[str, Any]) -> None:
+    """Note which model or index is the present one."""
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, json.dumps(noted, indent=2) + "\n")
 
 
-def _read(file: Path, stage: str) -> dict[str, Any]:
+def read_note(file: Path, stage: str) -> dict[str, Any]:
+    """Return what was noted.
+
+    Raises:
+        MissingInputError: nothing was; the message names the stage that does it.
+    """
     if not file.is_file():
         raise MissingInputError(f"{str(file)!r} is missing; run the stage {stage!r}")
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

@@ -93,7 +93,7 @@ def connect_index(
     if connect is None:
         raise ConfigurationError(
             "Expected the URL of a Qdrant server for the engine 'server'; give it to "
-            "the dataset 'indexes' (conf/<env>/catalog/indexing.yml)"
+            "the dataset 'mathamr_plus.index' (conf/<env>/catalog/indexing.yml)"
         )
     server = import_module("mathamr_kedro.vectors.server")
     name = f"{config.name}_{encoder}"

@@ -11,7 +11,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -29,14 +31,21 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
+from mathamr_kedro.datasets.mathamr_plus import VectorIndexing
 from mathamr_kedro.formula import TreeBatch, TreeRow
 from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
-from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import save_model
-from mathamr_kedro.vectors import GraphRange, PostEntry, PostVectors
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.vectors import (
+    EngineConfig,
+    GraphRange,
+    PostEntry,
+    PostVectors,
+    StoreWriter,
+)
 from tests.pipelines.graph_world import open_catalog, open_session
+from tests.pipelines.search_world import PlantedTraining
 
 WIDTH = 8
 ENCODER = "planted"
@@ -188,16 +197,23 @@ def plant(data: Path) -> None:
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]
     catalog["formula_trees"].save(Shard("all", "planted", TreeBatch(trees, []), {}))
     catalog["formula_trees"].save(EndOfShards("planted"))
+    stores = catalog.load("mathamr_plus.vectors")
     for name, posts in (("post_vectors", VECTORS), ("topic_vectors", TOPIC_VECTORS)):
-        with catalog.load(name).write(ENCODER, WIDTH, "float32") as store:
+        with StoreWriter(stores.base / name / ENCODER, ENCODER, WIDTH) as store:
             store.write(PostVectors.of(posts), GraphRange("planted", 0, len(posts)))
             store.complete()
-    catalog.save("index", INDEX)
+    vectors = stores.open(ENCODER)
+    indexing = VectorIndexing(
+        vectors, catalog.load("posts"), EngineConfig("exact"), Strategy()
+    )
+    catalog.save("mathamr_plus.index", indexing)
+    note = Path(catalog["mathamr_plus.index"]._describe()["filepath"])
+    note.write_text(json.dumps(json.loads(note.read_text()) | {"counts": INDEX}))
     torch.manual_seed(0)
     schema = GraphSchema(9, 6, 1, virtual_relations=(3, 4, 5))
     model = MathAMRPlus(ModelConfig(8, 4, 1, num_bases=2), schema)
-    save_model(catalog.load("encoders").base / "trained" / MODEL, model)
-    catalog.save("encoder", {"folder": "trained", "prepared_graphs": "graphs"})
+    graphs = SimpleNamespace(folder=data / "graphs")
+    catalog.save("mathamr_plus.model", PlantedTraining("trained", model, graphs))
     history = [
         {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
         {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},

@@ -173,9 +173,9 @@ def check(catalog: Any, expected: set[str]) -> None:
 
 
 def count(catalog: Any) -> tuple[int, int]:
-    encoded = catalog.load("encoded_posts")
-    assert encoded["posts"] == catalog.load("index")["posts"] == 2
-    return encoded["returnable_formulas"], encoded["formulas"]
+    index = catalog.load("mathamr_plus.index")
+    assert len(index.vectors.posts) == index.counts["posts"] == 2
+    return index.vectors.posts.num_formulas(), index.counts["formulas"]
 
 
 @pytest.mark.parametrize("engine", ["exact", "edge"])
@@ -185,7 +185,7 @@ def test_all_systems_return_the_formulas_of_the_lab(data: Path, engine: str) -> 
     assert count(catalog) == (7, 7)
     context = open_session(data).load_context()
     settings = PreprocessingConfig.read(context.params["preprocessing"])
-    graphs = catalog.load("prepared_graphs").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared").open(settings)
     assert (len(graphs.posts), len(graphs.formulas)) == (2, 3)  # 23, 51 and 61 alone
 
 

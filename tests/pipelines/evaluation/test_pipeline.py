@@ -12,7 +12,6 @@ from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.pipelines.evaluation.efficiency import describe_training
 from mathamr_kedro.trec import read_run
 from tests.pipelines.evaluation.planted_world import (
-    INDEX,
     JUDGMENTS,
     MACHINE,
     TOPICS,
@@ -188,14 +187,6 @@ def test_each_query_alone_has_its_own_time(data: Path) -> None:
     assert both["query_seconds"]["A.1"] == pytest.approx(
         ours["query_seconds"]["A.1"] + words["query_seconds"]["A.1"], abs=1e-6
     )
-
-
-def test_index_of_an_older_version_is_refused(data: Path) -> None:
-    older = {k: v for k, v in INDEX.items() if k != "post_types"}
-    open_catalog(data).save("index", older)
-    with pytest.raises(Exception, match="run the stage 'indexing' again"):
-        evaluate(data)
-    open_catalog(data).save("index", INDEX)
 
 
 def test_training_on_two_machines_has_no_mean_time(caplog) -> None:

@@ -9,16 +9,13 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
-from mathamr_kedro.pipelines.evaluation.searches import rank_by_vectors
+from mathamr_kedro.pipelines.evaluation.searches import rank
 from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
 
 PARTS = ("formulas", "words")
-DATASETS = (
-    "topics", "posts", "index", "post_vectors", "topic_vectors", "indexes",
-    "formula_trees",
-)  # fmt: skip
+DATASETS = ("topics", "posts", "formula_trees")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +30,8 @@ def search(data: Path, **strategy):
     context = session.load_context()
     strategies = [{"query_parts": p, **strategy} for p in ("all", *PARTS)]
     inputs = {name: context.catalog.load(name) for name in DATASETS}
-    runs = rank_by_vectors(
+    runs = rank(
+        context.catalog.load("mathamr_plus.index"),
         **inputs,
         topic_graphs=context.catalog.load("topic_math_graphs"),
         indexing=context.params["indexing"] | {"engine": {"engine": "exact"}},
@@ -54,11 +52,11 @@ def test_one_run_has_a_row_for_each_part(data: Path, retrieval: str) -> None:
 
 def test_a_part_is_encoded_as_a_text_of_its_own(data: Path) -> None:
     """What the stages made of a part is what a person gets who types it."""
-    store = open_session(data).load_context().catalog.load("topic_vectors")
+    index = open_session(data).load_context().catalog.load("mathamr_plus.index")
     searcher = open_search("test", str(data))
     try:
         encoder = searcher._encoder
-        topics = store.read(searcher.store.encoder)
+        topics = index.vectors.topics
         query = encoder.read_text(f"{TITLES['1']}\n\n{TEXTS['1']}")
         for part in PARTS:
             (stored,) = topics.read([name_part("A.1", part)]).entries()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,9 +40,10 @@ PARSER = {"parser": "builtin", "digest": "1f"}
 
 def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
     data = SimpleNamespace(checksum=mark, files=lambda: [])
-    index = {"encoder": "of the vectors"}
+    model = SimpleNamespace(facts=encoder, folder=Path(encoder["folder"]))
+    index = SimpleNamespace(encoder="of the vectors")
     return identify_evaluation(
-        encoder, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
+        model, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
     )
 
 

@@ -42,7 +42,7 @@ def read_parameters(data: Path, **changes: dict) -> PreprocessingConfig:
 
 @pytest.fixture(scope="module")
 def prepared(catalog, data: Path):
-    return catalog.load("prepared_graphs").open(read_parameters(data, **HALF))
+    return catalog.load("mathamr_plus.prepared").open(read_parameters(data, **HALF))
 
 
 def test_every_graph_is_there(prepared) -> None:
@@ -122,7 +122,7 @@ def test_another_variant_has_a_folder_of_its_own(catalog, prepared, data: Path) 
         "workers": {"workers": 2},
     }
     found = run_stage(data, "preprocessing", preprocessing=changes)
-    store = found.load("prepared_graphs")
+    store = found.load("mathamr_plus.prepared")
     other = store.open(read_parameters(data, **changes))
     assert other.folder != prepared.folder
     assert other.posts.graph(0).num_content == 1 + 1 + 3 + 1 + 3
@@ -155,6 +155,6 @@ def test_new_graphs_replace_the_old_ones(tmp_path: Path) -> None:
     write_inputs(tmp_path, FIRST[:1])
     run_stage(tmp_path, "graph_fusion")
     catalog = run_stage(tmp_path, "preprocessing")
-    graphs = catalog.load("prepared_graphs").open(read_parameters(tmp_path))
+    graphs = catalog.load("mathamr_plus.prepared").open(read_parameters(tmp_path))
     assert graphs.posts.keys == ["1", "3", "4"]
     assert graphs.report["vocabulary"]["graphs"] == 2

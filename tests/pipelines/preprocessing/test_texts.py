@@ -43,7 +43,9 @@ def graphs(tmp_path_factory):
     run_stage(data, "graph_fusion")
     catalog = run_stage(data, "preprocessing")
     settings = open_session(data).load_context().params["preprocessing"]
-    found = catalog.load("prepared_graphs").open(PreprocessingConfig.read(settings))
+    found = catalog.load("mathamr_plus.prepared").open(
+        PreprocessingConfig.read(settings)
+    )
     return SimpleNamespace(open=lambda config: found), settings
 
 

@@ -13,8 +13,11 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.base.records import FormulaMention, Post
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
+from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors
+from tests.pipelines.graph_world import open_catalog
 from tests.pipelines.training_world import (
     read_weights,
     run_training,
@@ -33,7 +36,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path):
     catalog = run_training(data)
-    record, history = catalog.load("encoder"), catalog.load("training_history")
+    record, history = (
+        catalog.load("mathamr_plus.model").facts,
+        catalog.load("training_history"),
+    )
     return SimpleNamespace(
         catalog=catalog, record=record, history=history, weights=read_weights(catalog)
     )
@@ -58,25 +64,32 @@ def test_curve_is_drawn_while_it_grows(data: Path, trained) -> None:
 
 
 def test_encoder_opens_in_a_notebook(trained) -> None:
-    model = trained.catalog.load("encoders").open(trained.record["folder"])
-    assert not model.training
-    assert model.config.hidden_dim == 16
+    encoder = trained.catalog.load("mathamr_plus.model")
+    assert encoder.config.hidden_dim == 16
+    assert encoder.history == trained.history
+    graphs = encoder.graphs.posts
+    vectors = encoder(graphs.graph(graphs.position("1")))
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
+    assert vectors.shape[1] == encoder.config.projection_dim
 
 
-def test_missing_encoder_is_named(trained) -> None:
-    with pytest.raises(MissingInputError, match="run the stage 'training'"):
-        trained.catalog.load("encoders").open("nobody")
+def test_missing_encoder_is_named(tmp_path: Path) -> None:
+    missing = open_catalog(tmp_path)
+    assert not missing.exists("mathamr_plus.model")
+    with pytest.raises(Exception, match="run the stage 'training'") as caught:
+        missing.load("mathamr_plus.model")
+    assert isinstance(find_cause(caught.value), MissingInputError)
 
 
 def test_second_run_trains_nothing(data: Path, trained, monkeypatch) -> None:
     monkeypatch.setattr(EncoderLearner, "run_step", None)
     again = run_training(data)
-    assert again.load("encoder") == trained.record
+    assert again.load("mathamr_plus.model").facts == trained.record
 
 
 def test_changed_parameter_trains_anew(data: Path, trained) -> None:
     changed = run_training(data, seed=5, num_epochs=1)
-    assert changed.load("encoder")["folder"] != trained.record["folder"]
+    assert changed.load("mathamr_plus.model").folder.name != trained.record["folder"]
     assert not same(read_weights(changed), trained.weights)
     assert (data / "06_models/encoders" / trained.record["folder"] / MODEL).is_dir()
 
@@ -162,7 +175,9 @@ def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents)
     catalog = run_training(data, **TEXTS)
     assert documents[0] == "cpu"
     assert [len(batch) for batch in documents[1:]] == [10, 10, 10, 10, 8]
-    folder = data / "06_models/encoders" / catalog.load("encoder")["folder"]
+    folder = (
+        data / "06_models/encoders" / catalog.load("mathamr_plus.model").folder.name
+    )
     vectors = np.load(folder / "document_vectors.npy")
     assert vectors.dtype == np.float16
     graphs = open_graphs(catalog)
@@ -170,30 +185,24 @@ def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents)
     texts = [posts[key] for key in graphs.posts.keys]
     expected = FakeDocuments(None, "cpu").encode(texts)
     assert np.array_equal(vectors, expected)
+    weights = read_weights(catalog)
     plain = run_training(data, num_epochs=1)
-    assert not same(read_weights(plain), read_weights(catalog))
+    assert not same(read_weights(plain), weights)
 
 
 def open_graphs(catalog):
-    from mathamr_kedro.graph import PreparedGraphs
-
-    store = catalog.load("prepared_graphs")
-    name = catalog.load("encoder")["prepared_graphs"]
-    return PreparedGraphs(store.base / name)
+    return catalog.load("mathamr_plus.model").graphs
 
 
 def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
-    from mathamr_kedro.pipelines.training.nodes import make_document_vectors
-
     whole = open_graphs(trained.catalog)
 
     class Few:
         posts, keys = whole.posts, whole.posts.keys
         train_pairs, validation_pairs = whole.train_pairs[:3], whole.validation_pairs
 
-    store = SimpleNamespace(open=lambda parameters: Few)
-    table = trained.catalog.load("posts")
-    make_document_vectors(store, table, TEXTS, {}).write(data / "few.npy")
+    table, config = trained.catalog.load("posts"), TrainingStageConfig.read(TEXTS)
+    write_document_vectors(data / "few.npy", config, Few, table)
     used = {*Few.train_pairs.flatten(), *Few.validation_pairs.flatten()}
     asked = [text for batch in documents[1:] for text in batch]
     assert len(asked) == len(used) < len(whole.posts)
@@ -202,23 +211,21 @@ def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
 
 
 def test_texts_are_encoded_with_their_latex(data: Path, trained, documents):
-    from mathamr_kedro.pipelines.training.nodes import make_document_vectors
-
     whole = open_graphs(trained.catalog)
-    store = SimpleNamespace(open=lambda parameters: whole)
     mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
     heads = ("question", None, None, None, None, None, (), "")
     post = Post("1", *heads, "why FORMULA_0?", (mention,))
     table = SimpleNamespace(records=lambda: iter([post]))
-    make_document_vectors(store, table, TEXTS, {}).write(data / "latex.npy")
+    config = TrainingStageConfig.read(TEXTS)
+    write_document_vectors(data / "latex.npy", config, whole, table)
     assert documents == ["cpu", ["why $y^2$?"]]
 
 
 def test_texts_are_encoded_once(data: Path, trained, documents) -> None:
-    first = run_training(data, **TEXTS)
+    first = run_training(data, **TEXTS).load("mathamr_plus.model").facts
     documents.clear()
     again = run_training(data, **TEXTS)
-    assert again.load("encoder") == first.load("encoder")
+    assert again.load("mathamr_plus.model").facts == first
     assert documents == []
 
 
@@ -236,9 +243,9 @@ def test_killed_encoding_goes_on(data: Path, trained, documents, monkeypatch):
         run_training(data, **once)
     monkeypatch.setattr(FakeDocuments, "encode", original)
     documents.clear()
-    folder = run_training(data, **once).load("encoder")["folder"]
+    folder = run_training(data, **once).load("mathamr_plus.model").folder
     assert sum(map(len, documents[1:])) == 48 - 20
-    vectors = np.load(data / "06_models/encoders" / folder / "document_vectors.npy")
+    vectors = np.load(folder / "document_vectors.npy")
     assert vectors.any(1).all()
 
 
@@ -303,7 +310,7 @@ def test_trainings_are_tracked_once(data: Path, trained, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow", fake)
     place = {"tracking": {"mlflow": "sqlite:///x.db"}}
     catalog = run_training(data, **place)
-    assert catalog.load("encoder")["folder"] == trained.record["folder"]
+    assert catalog.load("mathamr_plus.model").folder.name == trained.record["folder"]
     told = dict((name, args) for name, args, _ in fake.told)
     assert told["set_tracking_uri"] == ("sqlite:///x.db",)
     assert told["log_params"][0]["optimizer.learning_rate"] == 1e-2

@@ -91,7 +91,7 @@ def test_folder_holds_all_that_others_need(trained: Path, released: Path) -> Non
 
 def test_card_tells_of_data_and_training(trained: Path, released: Path) -> None:
     card = (released / "README.md").read_text()
-    record = open_catalog(trained).load("encoder")
+    record = open_catalog(trained).load("mathamr_plus.model").facts
     for line in (
         "# mine\n",
         "| hidden_dim | 16 |",
@@ -112,13 +112,13 @@ def test_card_shows_the_scores_of_these_weights(
     trained: Path, released: Path, tmp_path: Path
 ) -> None:
     catalog = open_catalog(trained)
-    encoder = catalog.load("encoder")
+    encoder = catalog.load("mathamr_plus.model")
     means = {"mean": 0.25, "floor": 0.125, "ceiling": 1.0, "topics": 7}
     key = {"task": 1, "topic_set": "2020", "system": "ours", "measure": "MAP"}
     catalog.save(
         "experiment_cells",
         CellOutputs(
-            CellRecord("k", "c", 0, {}, encoder, "2026-01-01", {}),
+            CellRecord("k", "c", 0, {}, encoder.facts, "2026-01-01", {}),
             pa.table({"score": [0.25]}),
             [key | means],
             {},
@@ -126,7 +126,7 @@ def test_card_shows_the_scores_of_these_weights(
         ),
     )
     table = "| floor | 0.1250 |\n| ours | 0.2500 |\n| ceiling | 1.0000 |"
-    folder = catalog.load("encoders").base / encoder["folder"]
+    folder = encoder.folder
     # Trained elsewhere, and evaluated here as a released encoder: the same weights.
     copy = shutil.copytree(folder, tmp_path / "copy")
     for number, source in enumerate((folder, copy, released)):
@@ -143,7 +143,7 @@ def test_card_shows_the_scores_of_these_weights(
 
 def test_model_of_other_graphs_is_not_released(trained: Path, tmp_path: Path) -> None:
     catalog = open_catalog(trained)
-    model = catalog.load("encoders").open(catalog.load("encoder")["folder"])
+    model = catalog.load("mathamr_plus.model").model
     schema = replace(model.schema, num_node_types=7)
     save_model(tmp_path / "small", MathAMRPlus(model.config, schema))
     with pytest.raises(ConfigurationError, match="num_node_types=7"):
@@ -160,27 +160,30 @@ def test_encoder_is_used_without_pairs(
 ) -> None:
     monkeypatch.setattr(EncoderLearner, "__init__", None)
     catalog = start(other, released, distillation={"document_weight": 1.0})
-    record = catalog.load("encoder")
+    record = catalog.load("mathamr_plus.model").facts
     assert record["training_pairs"] == record["best_epoch"] == 0
     original = read_weights(open_catalog(trained))
     halves = {name: value.half().float() for name, value in original.items()}
     assert same(read_weights(catalog), halves)
     assert catalog.load("training_history") == []
     assert "nothing was trained" in catalog.load("training_report")
-    assert run_stage(other, "indexing", **numbered_by(released)).exists("index")
+    assert run_stage(other, "indexing", **numbered_by(released)).exists(
+        "mathamr_plus.index"
+    )
 
 
 def test_encoder_that_was_not_trained_here_is_not_released(
     trained: Path, released: Path, tmp_path: Path
 ) -> None:
-    before = open_catalog(trained).load("encoder")
-    copied = before | {"best_epoch": 0, "start_from": str(released)}
-    open_catalog(trained).save("encoder", copied)
+    note = Path(open_catalog(trained)["mathamr_plus.model"]._describe()["filepath"])
+    before = note.read_text()
+    copied = {"best_epoch": 0, "start_from": str(released)}
+    note.write_text(json.dumps(json.loads(before) | copied))
     try:
         with pytest.raises(ConfigurationError, match="released already"):
             release_from(trained, tmp_path / "again")
     finally:
-        open_catalog(trained).save("encoder", before)
+        note.write_text(before)
 
 
 def test_training_starts_from_the_weights_and_shape(
@@ -190,7 +193,7 @@ def test_training_starts_from_the_weights_and_shape(
     still = {"optimizer": {"learning_rate": 0.0, "min_learning_rate": 0.0}}
     shape = {"model": {"hidden_dim": 48}}  # of conf, not of the released encoder
     catalog = start(trained, released, num_epochs=1, batch_size=8, **still, **shape)
-    assert catalog.load("encoder")["training_pairs"] == 22
+    assert catalog.load("mathamr_plus.model").facts["training_pairs"] == 22
     assert same(read_weights(catalog), load_model(released).state_dict())
     assert f"Started from the weights of `{released}`" in catalog.load(
         "training_report"
@@ -200,15 +203,15 @@ def test_training_starts_from_the_weights_and_shape(
 def test_other_weights_under_the_name_are_another_encoder(
     released: Path, other: Path
 ) -> None:
-    first = start(other, released).load("encoder")
-    assert start(other, released).load("encoder") == first
+    first = start(other, released).load("mathamr_plus.model").facts
+    assert start(other, released).load("mathamr_plus.model").facts == first
     content = (released / "weights.pt").read_bytes()
     model = load_model(released)
     try:
         with torch.no_grad():
             model.nodes.content += 1
         save_model(released, model, half=True)
-        second = start(other, released).load("encoder")
+        second = start(other, released).load("mathamr_plus.model").facts
     finally:
         (released / "weights.pt").write_bytes(content)
     assert first["folder"] != second["folder"]
@@ -218,7 +221,7 @@ def test_other_labels_under_the_name_are_numbered_anew(
     released: Path, other: Path
 ) -> None:
     def load():
-        return open_catalog(other).load("prepared_graphs").list()[0]
+        return open_catalog(other).load("mathamr_plus.prepared").list()[0]
 
     before = load()
     file = released / "types.json"
@@ -251,7 +254,7 @@ def test_graphs_with_numbers_of_their_own_are_refused(
         run_training(trained, start_from=str(swapped), num_epochs=0)
     assert isinstance(find_cause(caught.value), ConfigurationError)
     # And without Kedro.
-    graphs = open_catalog(trained).load("prepared_graphs").list()[0]
+    graphs = open_catalog(trained).load("mathamr_plus.prepared").list()[0]
     options = {"--data": graphs.folder, "--out": tmp_path / "out", "--start": swapped}
     assert main([str(part) for option in options.items() for part in option]) == 1
     assert "Expected graphs numbered by the vocabularies" in caplog.text
@@ -280,5 +283,5 @@ def test_settings_that_have_no_effect_are_named(
 
 
 def test_before_an_encoder_is_trained_there_are_no_scores(tmp_path: Path) -> None:
-    catalog = {"encoder": SimpleNamespace(exists=lambda: False)}
+    catalog = {"mathamr_plus.model": SimpleNamespace(exists=lambda: False)}
     assert release._find_metrics(catalog, tmp_path) == []

@@ -57,7 +57,7 @@ def command(
     folder = out or _find_place(name)
     catalog: Any = open_catalog(env, data_root)
     settings = PreprocessingConfig.read(catalog.load("params:preprocessing"))
-    graphs = catalog.load("prepared_graphs").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared").open(settings)
     chosen = model or _find_current(catalog, graphs.folder.name)
     surroundings = {
         "environment": env or "base",
@@ -84,23 +84,24 @@ def _find_place(name: str) -> Path:
 
 def _find_current(catalog: Any, graphs: str) -> Path:
     """Return the folder of the encoder that the environment uses now."""
-    if not catalog["encoder"].exists():
+    if not catalog["mathamr_plus.model"].exists():
         raise MissingInputError(
             "No encoder to release; run the stage 'training', or pass --model"
         )
-    encoder = catalog.load("encoder")
-    folder: Path = catalog.load("encoders").base / encoder["folder"]
-    if encoder["prepared_graphs"] != graphs:
+    encoder = catalog.load("mathamr_plus.model")
+    facts, folder = encoder.facts, encoder.folder
+    if facts["prepared_graphs"] != graphs:
         raise ConfigurationError(
             f"Expected an encoder of the current graphs {graphs!r} (got one of "
-            f"{encoder['prepared_graphs']!r}); run the stage 'training'"
+            f"{facts['prepared_graphs']!r}); run the stage 'training'"
         )
-    if encoder.get("best_epoch") == 0:
+    if facts.get("best_epoch") == 0:
         raise ConfigurationError(
-            f"Expected an encoder trained here (got {encoder['start_from']!r}, which "
+            f"Expected an encoder trained here (got {facts['start_from']!r}, which "
             "is released already); pass the folder of its training with --model"
         )
-    return folder
+    found: Path = folder
+    return found
 
 
 def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
@@ -113,12 +114,13 @@ def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
         has_same_weights,
     )
 
-    if not catalog["encoder"].exists():
+    if not catalog["mathamr_plus.model"].exists():
         return []
-    name = catalog.load("encoder")["folder"]
-    current = find_model(catalog.load("encoders").base / name)
-    if not has_same_weights(find_model(model), current):
+    current = catalog.load("mathamr_plus.model").folder
+    if not has_same_weights(find_model(model), find_model(current)):
         return []
     cells = catalog.load("experiment_cells").list()
-    found = [cell for cell in cells if cell.record.encoder.get("folder") == name]
+    found = [
+        cell for cell in cells if cell.record.encoder.get("folder") == current.name
+    ]
     return found[-1].metrics if found else []

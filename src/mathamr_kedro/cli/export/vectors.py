@@ -25,11 +25,10 @@ def command(output: Path, **where: Any) -> None:
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     catalog: Any = open_catalog(**where)
-    if not catalog["index"].exists():
+    if not catalog["mathamr_plus.index"].exists():
         raise MissingInputError(
             "No vectors to export; run `kedro run --pipelines indexing` first"
         )
-    mark = catalog.load("index")["encoder"]
-    store = catalog.load("post_vectors").read(mark, verify=False)
-    count = ExportFolder(output).write_vectors(store)
+    index = catalog.load("mathamr_plus.index")
+    count = ExportFolder(output).write_vectors(index.vectors.posts)
     click.echo(f"Wrote {output}: the vectors of {count_nouns(count, 'post')}")

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets.systems import BuiltIndex
 from mathamr_kedro.systems.base import TASK_1_TYPES
@@ -64,15 +63,7 @@ def describe_index(index: Values) -> dict[str, Any]:
     """Return the size of the index, and of the part of it that each task searches.
 
     Task 1 returns answers (Table 4.20), Task 2 formulas of any post (Table 4.22).
-
-    Raises:
-        MissingInputError: an older version built the index, and did not count by type.
     """
-    if "post_types" not in index:
-        raise MissingInputError(
-            "Expected the vectors of each type of post in the record of the index "
-            "(an older version wrote it); run the stage 'indexing' again"
-        )
     types: Mapping[str, Values] = index["post_types"]
     answers = {name: types[name] for name in TASK_1_TYPES if name in types}
     formulas = {name: found for name, found in types.items() if found["formulas"]}

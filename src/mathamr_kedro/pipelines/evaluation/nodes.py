@@ -10,11 +10,8 @@ from matplotlib.figure import Figure
 
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import (
-    EncoderStore,
-    RunFolder,
-    ShardedTable,
-)
+from mathamr_kedro.datasets import RunFolder, ShardedTable
+from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.datasets.systems import BuiltIndex
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines.evaluation.efficiency import (
@@ -33,6 +30,7 @@ from mathamr_kedro.runs import (
     list_topic_sets,
     list_unsearched,
 )
+from mathamr_kedro.systems.mathamr_plus import Encoder
 from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
 
@@ -76,10 +74,9 @@ def score_runs(
 
 
 def measure_efficiency(
-    encoders: EncoderStore,
-    encoder: Values,
+    model: Encoder,
     training_history: Sequence[Values],
-    index: Values,
+    index: BuiltVectorIndex,
     system_runs: Sequence[Run],
     parameters: Values,
     *systems: Training | BuiltIndex,
@@ -89,11 +86,11 @@ def measure_efficiency(
     ``systems`` are the trainings, then the indexes of systems that learn.
     """
     config = EvaluationConfig.read(parameters)
-    counts = encoders.open(str(encoder["folder"])).count_parameters()
+    counts = model.model.count_parameters()
     counts["total"] = counts.pop("all")
     return {
         "training": describe_training(training_history, counts),
-        "index": describe_index(index),
+        "index": describe_index(index.counts),
         "search": describe_searches(system_runs, config.queries_per_batch),
         "systems": describe_systems(systems),
     }

@@ -11,6 +11,7 @@ from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.systems import learns, read_system
+from mathamr_kedro.systems.mathamr_plus import NAME
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
@@ -23,9 +24,8 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     runs = [name for system in systems for name in sorted(system.outputs())]
     return Pipeline(
         [
-            _rank_by_vectors(),
             *systems,
-            _fuse(["mathamr_plus.runs", *runs]),
+            _fuse(runs),
             *_score(_list_learning(parameters)),
             *_record(),
         ],
@@ -37,14 +37,17 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
 def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     """Yield a pipeline for each system: topics and an index in, runs out."""
     baselines = EvaluationConfig.read(parameters["evaluation"]).list_baselines()
-    for name in (*(parameters.get("systems") or {}), *baselines):
+    for name in (NAME, *(parameters.get("systems") or {}), *baselines):
+        has_vectors = name == NAME
+        strategies = {"indexing": "params:indexing"} if has_vectors else {}
         yield Pipeline(
             [
                 node(
                     searches.rank,
-                    inputs={"index": f"{name}.index", **searches.TOPICS},
+                    inputs={"index": f"{name}.index", **searches.TOPICS, **strategies},
                     outputs=f"{name}.runs",
                     name="rank",
+                    tags="gpu" if has_vectors else None,
                 )
             ],
             namespace=name,
@@ -56,29 +59,6 @@ def _list_learning(parameters: Mapping[str, Any]) -> list[str]:
     """Return the systems beside MathAMR+ that were trained."""
     systems = (parameters.get("systems") or {}).items()
     return [name for name, values in systems if learns(read_system(name, values or {}))]
-
-
-def _rank_by_vectors() -> Pipeline:
-    return Pipeline(
-        [
-            node(
-                searches.rank_by_vectors,
-                inputs={
-                    **searches.TOPICS,
-                    "index": "index",
-                    "post_vectors": "post_vectors",
-                    "topic_vectors": "topic_vectors",
-                    "indexes": "indexes",
-                    "indexing": "params:indexing",
-                },
-                outputs="mathamr_plus.runs",
-                name="rank",
-                tags="gpu",
-            )
-        ],
-        namespace="mathamr_plus",
-        prefix_datasets_with_namespace=False,
-    )
 
 
 def _fuse(runs: Sequence[str]) -> Node:
@@ -120,10 +100,9 @@ def _score(systems: Sequence[str]) -> list[Node]:
         node(
             nodes.measure_efficiency,
             inputs=[
-                "encoders",
-                "encoder",
+                "mathamr_plus.model",
                 "training_history",
-                "index",
+                "mathamr_plus.index",
                 "system_runs",
                 _PARAMETERS,
                 *(f"{name}.model" for name in systems),
@@ -155,8 +134,8 @@ def _record() -> list[Node]:
             recording.identify_evaluation,
             inputs={
                 **{name: name for name in COLLECTION},
-                "encoder": "encoder",
-                "index": "index",
+                "model": "mathamr_plus.model",
+                "index": "mathamr_plus.index",
                 "amr_parser": "amr_parser",
                 "parameters": "parameters",
             },

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
+from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.experiments import (
     COLLECTION,
     CellOutputs,
@@ -22,6 +23,7 @@ from mathamr_kedro.experiments.first_results import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame
+from mathamr_kedro.systems.mathamr_plus import Encoder
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -33,8 +35,8 @@ _PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
 
 
 def identify_evaluation(
-    encoder: Values,
-    index: Values,
+    model: Encoder,
+    index: BuiltVectorIndex,
     amr_parser: Values,
     parameters: Values,
     **data: PenmanShards | ShardedTable,
@@ -43,15 +45,15 @@ def identify_evaluation(
     collection = checksum_collection(*(data[name] for name in COLLECTION))
     graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
-    trained = (encoder["prepared_graphs"], encoder.get("settings"))
+    trained = (model.facts["prepared_graphs"], model.facts.get("settings"))
     is_current = trained == (graphs.key, checksum(training.describe_result()))
     if not is_current:
         logger.warning(
             "encoder %s was trained with other parameters than the present ones: no "
             "experiment will count its scores",
-            encoder["folder"],
+            model.folder.name,
         )
-    named = {**encoder, "vectors": index["encoder"]}
+    named = {**model.facts, "vectors": index.encoder}
     record = CellRecord.identify(parameters, named, collection, is_current)
     return replace(record, amr_parser=dict(amr_parser))
 

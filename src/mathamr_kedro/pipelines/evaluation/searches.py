@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -14,12 +15,8 @@ from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.records import FormulaInstance, Topic
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import (
-    IndexPlaces,
-    PenmanShards,
-    ShardedTable,
-    VectorStores,
-)
+from mathamr_kedro.datasets import PenmanShards, ShardedTable
+from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.runs import (
@@ -32,13 +29,9 @@ from mathamr_kedro.runs import (
     run_system,
 )
 from mathamr_kedro.systems import Fusion, Index, Query, Target, fuse_runs
-from mathamr_kedro.systems.mathamr_plus import (
-    MathAMRPlusIndex,
-    Strategy,
-    find_questions,
-)
+from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.trec import Run
-from mathamr_kedro.vectors import EngineConfig, open_index
+from mathamr_kedro.vectors import EngineConfig
 
 logger = logging.getLogger(__name__)
 
@@ -55,51 +48,29 @@ TOPICS = {
 
 
 def rank(
-    index: Index,
+    index: Index | BuiltVectorIndex,
     topics: ShardedTable,
     topic_graphs: PenmanShards,
     formula_trees: TreeStore,
     posts: ShardedTable,
     parameters: Values,
+    indexing: Values | None = None,
 ) -> list[Run]:
-    """Ask a system for all topics: by each of its rankings, posts and formulas."""
+    """Ask a system for all topics: by each of its rankings, posts and formulas.
+
+    MathAMR+ is asked by the strategies of the evaluation, or else that of
+    ``indexing``.
+    """
     config = EvaluationConfig.read(parameters)
     queries = _read_queries(topics, topic_graphs, formula_trees)
-    return _run(index, queries, posts, config)
-
-
-def rank_by_vectors(  # noqa: PLR0913, PLR0917 - one for each entry of the catalog
-    topics: ShardedTable,
-    topic_graphs: PenmanShards,
-    posts: ShardedTable,
-    index: Values,
-    post_vectors: VectorStores,
-    topic_vectors: VectorStores,
-    indexes: IndexPlaces,
-    formula_trees: TreeStore,
-    indexing: Values,
-    parameters: Values,
-) -> list[Run]:
-    """Search the vectors of MathAMR+ for all topics, posts by each strategy."""
-    config = EvaluationConfig.read(parameters)
-    encoder, store = str(index["encoder"]), post_vectors.read(str(index["encoder"]))
-    strategies = config.list_strategies(
-        read_parameters(Strategy, indexing["strategy"], where="indexing.strategy")
-    )
-    engine = read_parameters(EngineConfig, indexing["engine"], where="indexing.engine")
-    folder, connect = indexes.folder(encoder), indexes.connect
-    opened = open_index(engine, store, folder, connect, verify=True)
-    asked = MathAMRPlusIndex(
-        opened,
-        strategies,
-        lambda: find_questions(posts.tables(["post_id", "parent_id"]), opened.posts),
-        topic_vectors.read(encoder),
-    )
-    queries = _read_queries(topics, topic_graphs, formula_trees)
+    if not isinstance(index, BuiltVectorIndex) or indexing is None:
+        return _run(index, queries, posts, config)
+    strategy = read_parameters(Strategy, indexing["strategy"], "indexing.strategy")
+    strategies = config.list_strategies(strategy)
     depths = {name: strategy.depth for name, strategy in strategies.items()}
-    runs = _run(asked, queries, posts, config, depths, engine.searches_on)
-    opened.close()
-    return runs
+    engine = read_parameters(EngineConfig, indexing["engine"], "indexing.engine")
+    with closing(index.open(engine, strategies, verify=True)) as opened:
+        return _run(opened, queries, posts, config, depths, opened.device)
 
 
 def fuse_systems(

@@ -10,45 +10,36 @@ from kedro.pipeline import Pipeline, node
 from mathamr_kedro.pipelines.indexing import nodes, systems
 
 _PARAMETERS = "params:indexing"
-_ENCODER = {
-    "prepared_graphs": "prepared_graphs",
-    "encoders": "encoders",
-    "encoder": "encoder",
-    "parameters": _PARAMETERS,
-    "preprocessing": "params:preprocessing",
-}
 
 
 def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
-    """Return the stage: graphs and an encoder in, vectors and an index out."""
+    """Return the stage: graphs and an encoder in, vectors and indexes out."""
+    encode = node(
+        nodes.encode,
+        inputs={
+            "prepared": "mathamr_plus.prepared",
+            "model": "mathamr_plus.model",
+            "parameters": _PARAMETERS,
+            "preprocessing": "params:preprocessing",
+        },
+        outputs="mathamr_plus.vectors",
+        name="encode",
+        tags="gpu",
+    )
+    index = node(
+        nodes.index_vectors,
+        inputs={
+            "model": "mathamr_plus.model",
+            "vectors": "mathamr_plus.vectors",
+            "posts": "posts",
+            "parameters": _PARAMETERS,
+        },
+        outputs="mathamr_plus.index",
+        name="index",
+    )
     return Pipeline(
         [
-            node(
-                nodes.encode_posts,
-                inputs={**_ENCODER, "vectors": "post_vectors"},
-                outputs="encoded_posts",
-                name="encode_posts",
-                tags="gpu",
-            ),
-            node(
-                nodes.encode_topics,
-                inputs={**_ENCODER, "vectors": "topic_vectors"},
-                outputs="encoded_topics",
-                name="encode_topics",
-                tags="gpu",
-            ),
-            node(
-                nodes.build_index,
-                inputs={
-                    "encoded_posts": "encoded_posts",
-                    "encoded_topics": "encoded_topics",
-                    "vectors": "post_vectors",
-                    "indexes": "indexes",
-                    "parameters": _PARAMETERS,
-                },
-                outputs="index",
-                name="build_index",
-            ),
+            systems.box("mathamr_plus", encode, index),
             *systems.index_systems(parameters),
         ],
         namespace="indexing",

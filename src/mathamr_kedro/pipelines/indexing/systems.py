@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kedro.pipeline import Pipeline, node
+from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.datasets.systems import TABLES, Indexing, list_reads
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
@@ -52,8 +52,9 @@ def _index_system(
     inputs = {part: TABLES[part] for part in reads}
     if has_model:
         inputs["model"] = f"{name}.model"
-    return Pipeline(
-        [node(index, inputs=inputs, outputs=f"{name}.index", name="index")],
-        namespace=name,
-        prefix_datasets_with_namespace=False,
-    )
+    return box(name, node(index, inputs=inputs, outputs=f"{name}.index", name="index"))
+
+
+def box(name: str, *nodes: Node) -> Pipeline:
+    """Return the nodes of a system as one box of the stage."""
+    return Pipeline([*nodes], namespace=name, prefix_datasets_with_namespace=False)

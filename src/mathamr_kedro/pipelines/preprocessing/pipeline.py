@@ -22,7 +22,7 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     """
     encoding = node(
         texts.encode_texts,
-        inputs=["prepared_graphs", "posts", "topics", _PARAMETERS],
+        inputs=["mathamr_plus.prepared", "posts", "topics", _PARAMETERS],
         outputs="prepared_texts",
         name="encode_texts",
         tags="gpu",
@@ -78,13 +78,13 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                     "training_pairs": "training_pairs",
                     "parameters": _PARAMETERS,
                 },
-                outputs="prepared_graphs",
+                outputs="mathamr_plus.prepared",
                 name="number_graphs",
             ),
             *([encoding] if reads_texts else []),
             node(
                 nodes.describe_prepared_graphs,
-                inputs=["prepared_graphs", _PARAMETERS],
+                inputs=["mathamr_plus.prepared", _PARAMETERS],
                 outputs=_REPORTS,
                 name="describe_prepared_graphs",
             ),

@@ -13,7 +13,7 @@ from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import ShardedTable, VectorStores
+from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
 from mathamr_kedro.experiments.examples import ExampleTexts, write_examples
 from mathamr_kedro.experiments.figures import draw_outcome
@@ -27,6 +27,7 @@ from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.search import Explanation
+from mathamr_kedro.systems.mathamr_plus import VectorStores
 
 logger = logging.getLogger(__name__)
 
@@ -98,8 +99,7 @@ def gather_texts(
 def compare_pair(
     outcome: Outcome,
     texts: ExampleTexts,
-    topic_vectors: VectorStores,
-    post_vectors: VectorStores,
+    vectors: VectorStores,
     parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Explanation], Any]:
     """Compare a topic and a post node by node under each condition."""
@@ -107,11 +107,11 @@ def compare_pair(
     from mathamr_kedro.search.heatmap import draw_panels  # noqa: PLC0415
 
     config = SignificanceConfig.read(parameters["significance"]).examples
-    vectors = NodeVectors(
-        lambda mark: (topic_vectors.read(mark), post_vectors.read(mark)),
+    found = NodeVectors(
+        vectors.open,
         MAX_CHUNK_TOKENS,
     )
-    pair = compare_nodes(outcome.shown, texts, config.pair, vectors)
+    pair = compare_nodes(outcome.shown, texts, config.pair, found)
     return pair, draw_panels(pair)
 
 

@@ -54,8 +54,7 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 inputs=[
                     "significance_outcome",
                     "example_texts",
-                    "topic_vectors",
-                    "post_vectors",
+                    "mathamr_plus.vectors",
                     "parameters",
                 ],
                 outputs=["node_pair", "node_pair_figure"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 
 if TYPE_CHECKING:
     from mathamr_kedro.pipelines.training.pipeline import create_pipeline

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from matplotlib.figure import Figure
 
-from mathamr_kedro.datasets import EncoderStore, ShardedTable
+from mathamr_kedro.base.checksums import check_file, checksum
+from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.released_settings import ReleasedSettings
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
     PreparedGraphs,
     PreparedStore,
@@ -22,115 +24,125 @@ from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.trainer import MODEL, train
 from mathamr_kedro.model.weights import checksum_model, copy_model
 from mathamr_kedro.pipelines.training.curve import TrainingCurve
-from mathamr_kedro.pipelines.training.document_vectors import DocumentVectors
-from mathamr_kedro.pipelines.training.encoder_facts import (
-    describe_training,
-    name_encoder,
-)
-from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
-from mathamr_kedro.pipelines.training.report import report_training
+from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors
+from mathamr_kedro.pipelines.training.report import draw_history, write_report
 from mathamr_kedro.pipelines.training.tracking import Tracker
+from mathamr_kedro.systems.mathamr_plus import Encoder
 
-_Outputs: TypeAlias = tuple[dict[str, Any], list[dict[str, Any]], str, Figure]
 
-
-def make_document_vectors(
-    prepared_graphs: PreparedStore,
-    posts: ShardedTable,
+def fit_encoder(
+    prepared: PreparedStore,
     parameters: Mapping[str, Any],
     preprocessing: Mapping[str, Any],
-) -> DocumentVectors:
-    """Prepare the encoding of the texts of all pairs, for the teacher of documents."""
-    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing))
-    return DocumentVectors(TrainingStageConfig.read(parameters), graphs, posts)
+    posts: ShardedTable | None = None,
+) -> EncoderTraining:
+    """Train the encoder on the pairs of one configuration, or resume its training.
 
-
-def train_encoder(
-    prepared_graphs: PreparedStore,
-    encoders: EncoderStore,
-    parameters: Mapping[str, Any],
-    preprocessing: Mapping[str, Any],
-    document_vectors: DocumentVectors | None = None,
-) -> _Outputs:
-    """Train on the pairs of one configuration, or resume a stopped training.
-
-    No epochs take a released encoder as it is; then no pairs are needed.
-
-    Returns:
-        What identifies the best encoder, the history, a report and a figure.
+    ``posts`` are the texts of the teacher of documents, if there is one.
     """
     config = TrainingStageConfig.read(parameters)
     ReleasedSettings({"training": parameters, "preprocessing": preprocessing}).warn()
-    tracker = Tracker(config.tracking)
-    graphs = prepared_graphs.open(PreprocessingConfig.read(preprocessing)).check()
-    start = _find_start(config, graphs)
-    if start is not None and config.num_epochs == 0:
-        return _use_released(config, graphs, start, encoders)
-    made_from = _name_inputs(graphs, start, document_vectors)
-    folder = encoders.folder(config.describe_result(), made_from)
-    folder.mkdir(parents=True, exist_ok=True)
-    given = config
-    if document_vectors is not None:
-        # Written once: another device would round them otherwise, and so start another
-        # training.
-        path = folder / "document_vectors.npy"
-        file = encoders.complete_file(path, document_vectors.write)
-        teachers = replace(config.distillation, document_vectors=file)
-        given = replace(config, distillation=teachers)
-    curve = TrainingCurve(folder / "curve.png")
-    rows, is_held_out = graphs.all_pairs()
-    result = train(
-        graphs.posts,
-        TrainingPairs.of_rows(rows, graphs.posts, is_held_out),
-        given,
-        folder,
-        curve.tell,
-        start=start,
-        symbols=FormulaSymbols.of_graphs(graphs),
-    )
-    curve.end()
-    history = [asdict(record) for record in result.history]
-    tracker.track(config.describe_result(), history, folder, result.model_dir)
-    encoder = describe_training(config, graphs, folder, result)
-    return encoder, history, *report_training(encoder, history)
+    graphs = prepared.open(PreprocessingConfig.read(preprocessing)).check()
+    return EncoderTraining(config, graphs, posts)
 
 
-def _find_start(config: TrainingStageConfig, graphs: PreparedGraphs) -> Path | None:
-    """Return the folder of the released encoder whose weights come first."""
-    if config.start_from is None:
-        return None
-    ReleasedEncoder(config.start_from).check(graphs)
-    return ReleasedEncoder(config.start_from).folder
+def report_training(model: Encoder) -> tuple[list[dict[str, Any]], str, Figure]:
+    """Report the training of the encoder: its history, a page and a figure."""
+    history = model.history
+    return history, write_report(model.facts, history), draw_history(history)
 
 
-def _name_inputs(
-    graphs: PreparedGraphs, start: Path | None, texts: DocumentVectors | None
-) -> str:
-    """Return what identifies all that a training learns from."""
-    parts = [graphs.folder.name, graphs.made_from]
-    if start is not None:
-        parts.append(checksum_model(start))
-    if texts is not None:
-        parts.append(texts.made_from)
-    return "/".join(parts)
+@dataclass(frozen=True)
+class EncoderTraining:
+    """A training that its dataset carries out when it is saved."""
 
+    config: TrainingStageConfig
+    graphs: PreparedGraphs
+    posts: ShardedTable | None = None
 
-def _use_released(
-    config: TrainingStageConfig,
-    graphs: PreparedGraphs,
-    start: Path,
-    encoders: EncoderStore,
-) -> _Outputs:
-    """Put a copy of a released encoder where a trained one would be."""
-    made_from = f"{graphs.folder.name}/{graphs.made_from}/{checksum_model(start)}"
-    folder = encoders.folder(config.describe_result(), made_from)
-    copy_model(start, folder / MODEL)
-    encoder = {
-        **name_encoder(config, graphs, folder),
-        "best_epoch": 0,
-        "best_loss": None,
-        "stopped_early": False,
-        "training_pairs": 0,
-        "validation_pairs": 0,
-    }
-    return encoder, [], *report_training(encoder, [], start)
+    def train(self, base: Path) -> dict[str, Any]:
+        """Train in a folder named by what decides the weights; or resume there.
+
+        The same parameters on the same graphs find their checkpoint; others start
+        another training. No epochs take a released encoder as it is; then no pairs are
+        needed.
+
+        Args:
+            base: folder of all trainings.
+
+        Returns:
+            What identifies the encoder, and how its training went.
+        """
+        config, graphs = self.config, self.graphs
+        tracker = Tracker(config.tracking)
+        start = self._find_start()
+        folder = base / checksum(config.describe_result(), self._name_inputs(start))
+        facts = {
+            "folder": folder.name,
+            "prepared_graphs": graphs.folder.name,
+            "settings": checksum(config.describe_result()),
+            "start_from": config.start_from,
+        }
+        if start is not None and config.num_epochs == 0:
+            copy_model(start, folder / MODEL)
+            return facts | {
+                "best_epoch": 0,
+                "best_loss": None,
+                "stopped_early": False,
+                "training_pairs": 0,
+                "validation_pairs": 0,
+            }
+        folder.mkdir(parents=True, exist_ok=True)
+        curve = TrainingCurve(folder / "curve.png")
+        rows, is_held_out = graphs.all_pairs()
+        result = train(
+            graphs.posts,
+            TrainingPairs.of_rows(rows, graphs.posts, is_held_out),
+            self._encode_documents(folder),
+            folder,
+            curve.tell,
+            start=start,
+            symbols=FormulaSymbols.of_graphs(graphs),
+        )
+        curve.end()
+        history = [asdict(record) for record in result.history]
+        tracker.track(config.describe_result(), history, folder, result.model_dir)
+        return facts | {
+            "best_epoch": result.best_epoch,
+            "best_loss": result.best_loss,
+            "stopped_early": result.stopped_early,
+            "training_pairs": len(graphs.train_pairs),
+            "validation_pairs": len(graphs.validation_pairs),
+        }
+
+    def _find_start(self) -> Path | None:
+        """Return the folder of the released encoder whose weights come first."""
+        if self.config.start_from is None:
+            return None
+        released = ReleasedEncoder(self.config.start_from)
+        released.check(self.graphs)
+        return released.folder
+
+    def _name_inputs(self, start: Path | None) -> str:
+        """Return what identifies all that a training learns from."""
+        parts = [self.graphs.folder.name, self.graphs.made_from]
+        if start is not None:
+            parts.append(checksum_model(start))
+        if self.posts is not None:
+            parts.append(self.posts.checksum)
+        return "/".join(parts)
+
+    def _encode_documents(self, folder: Path) -> TrainingStageConfig:
+        """Encode the texts of all pairs for the teacher of documents, if there is one.
+
+        They are written once: another device would round them otherwise, and so start
+        another training.
+        """
+        if self.posts is None:
+            return self.config
+        file = folder / "document_vectors.npy"
+        if not file.is_file():
+            write_document_vectors(file, self.config, self.graphs, self.posts)
+        check_file(file, "delete it and run the stage 'training' again")
+        teachers = replace(self.config.distillation, document_vectors=str(file))
+        return replace(self.config, distillation=teachers)

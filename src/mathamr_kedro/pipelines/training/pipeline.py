@@ -8,14 +8,8 @@ from typing import Any
 from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.pipelines.training import nodes, systems
-from mathamr_kedro.pipelines.training.parameters import TrainingStageConfig
-
-_INPUTS = {
-    "prepared_graphs": "prepared_graphs",
-    "parameters": "params:training",
-    "preprocessing": "params:preprocessing",
-}
 
 
 def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
@@ -24,37 +18,29 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     Args:
         parameters: of the environment; a teacher of documents reads the posts too.
     """
-    texts = []
-    more = {}
+    inputs = {
+        "prepared": "mathamr_plus.prepared",
+        "parameters": "params:training",
+        "preprocessing": "params:preprocessing",
+    }
     if _reads_texts(parameters):
-        more = {"document_vectors": "document_vectors"}
-        texts.append(
-            node(
-                nodes.make_document_vectors,
-                inputs={**_INPUTS, "posts": "posts"},
-                outputs="document_vectors",
-                name="make_document_vectors",
-            )
-        )
+        inputs["posts"] = "posts"
+    fit = node(
+        nodes.fit_encoder,
+        inputs=inputs,
+        outputs="mathamr_plus.model",
+        name="fit",
+        tags="gpu",
+    )
     return Pipeline(
         [
+            systems.box("mathamr_plus", fit),
             *systems.fit_systems(parameters),
-            *texts,
             node(
-                nodes.train_encoder,
-                inputs={
-                    **_INPUTS,
-                    **more,
-                    "encoders": "encoders",
-                },
-                outputs=[
-                    "encoder",
-                    "training_history",
-                    "training_report",
-                    "training_figure",
-                ],
-                name="train_encoder",
-                tags="gpu",
+                nodes.report_training,
+                inputs="mathamr_plus.model",
+                outputs=["training_history", "training_report", "training_figure"],
+                name="report_training",
             ),
         ],
         namespace="training",

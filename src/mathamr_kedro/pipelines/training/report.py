@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.figures import COLOURS, add_legend, make_figure
+from mathamr_kedro.graph import ReleasedEncoder
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,31 +29,15 @@ _COLUMNS = (
 )
 
 
-def report_training(
-    encoder: Record, history: Sequence[Record], source: Path | None = None
-) -> tuple[str, Figure]:
-    """Return the report and the figure of a training, or of a released encoder.
-
-    Args:
-        encoder: what identifies it.
-        history: a record per epoch.
-        source: where a released encoder came from.
-    """
-    return _write_report(encoder, history, source), draw_history(history)
-
-
-def _write_report(
-    encoder: Record, history: Sequence[Record], released: Path | None = None
-) -> str:
+def write_report(encoder: Record, history: Sequence[Record]) -> str:
     """Return the history of a training as a Markdown page.
 
     Args:
         encoder: what identifies the encoder.
-        history: a record of each epoch.
-        released: folder of the released encoder that was taken without training.
+        history: a record of each epoch; none if it was released, and taken as it is.
     """
-    if released is not None:
-        return _write_released(encoder, released)
+    if not history:
+        return _write_released(encoder)
     head = "| " + " | ".join(title for title, _, _ in _COLUMNS) + " |"
     rule = "|" + " ---: |" * len(_COLUMNS)
     rows = [
@@ -84,16 +68,16 @@ def _write_report(
     )
 
 
-def _write_released(encoder: Record, source: Path) -> str:
+def _write_released(encoder: Record) -> str:
     """Return a page that says that nothing was trained."""
+    card = ReleasedEncoder(encoder["start_from"]).folder / "README.md"
     return "\n".join(
         [
             f"# Encoder `{encoder['folder']}`",
             "",
             f"The released encoder `{encoder['start_from']}` as it is: nothing was "
             "trained (`training.num_epochs: 0`).",
-            f"Its card is `{source / 'README.md'}`; prepared graphs "
-            f"`{encoder['prepared_graphs']}`.",
+            f"Its card is `{card}`; prepared graphs `{encoder['prepared_graphs']}`.",
             "",
         ]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kedro.pipeline import Pipeline, node
+from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.datasets.systems import TABLES, Preparation, collect
 from mathamr_kedro.systems import learns, read_system
@@ -25,28 +25,30 @@ def _fit_system(name: str, values: Mapping[str, Any], reads: Sequence[str]) -> P
         """Write what the training of a system reads."""
         return Preparation(name, values, int(training["seed"]), collect(tables))
 
-    return Pipeline(
-        [
-            node(
-                prepare,
-                inputs={
-                    "training": "params:training",
-                    **{part: TABLES[part] for part in reads},
-                },
-                outputs=f"{name}.prepared",
-                name="prepare",
-            ),
-            node(
-                fit,
-                inputs=f"{name}.prepared",
-                outputs=f"{name}.model",
-                name="fit",
-                tags="gpu",
-            ),
-        ],
-        namespace=name,
-        prefix_datasets_with_namespace=False,
+    return box(
+        name,
+        node(
+            prepare,
+            inputs={
+                "training": "params:training",
+                **{part: TABLES[part] for part in reads},
+            },
+            outputs=f"{name}.prepared",
+            name="prepare",
+        ),
+        node(
+            fit,
+            inputs=f"{name}.prepared",
+            outputs=f"{name}.model",
+            name="fit",
+            tags="gpu",
+        ),
     )
+
+
+def box(name: str, *nodes: Node) -> Pipeline:
+    """Return the nodes of a system as one box of the stage."""
+    return Pipeline([*nodes], namespace=name, prefix_datasets_with_namespace=False)
 
 
 def fit(prepared: Training) -> Training:

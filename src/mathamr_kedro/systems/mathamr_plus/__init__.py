@@ -3,6 +3,8 @@
 ::
 
     encoding        prepared graphs ──> vectors ──> store
+    encoder         a trained encoder, to be called
+    stores          vectors of posts and topics, by each encoder
     query_encoder   words and LaTeX ──> vectors of a query or of a new post
     strategies      how posts and formulas are found in an index of vectors
     mixtures        posts by MaxSim and more, with their questions
@@ -10,6 +12,7 @@
     explanation     what a score is the sum of
 """
 
+from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
     CollectionGraphs,
     EncodeRanges,
@@ -24,6 +27,7 @@ from mathamr_kedro.systems.mathamr_plus.mixtures import (
     search_posts,
 )
 from mathamr_kedro.systems.mathamr_plus.query_encoder import EncodeWords, QueryEncoder
+from mathamr_kedro.systems.mathamr_plus.stores import CollectionVectors, VectorStores
 from mathamr_kedro.systems.mathamr_plus.strategies import (
     Strategy,
     find_formulas,
@@ -33,13 +37,16 @@ from mathamr_kedro.systems.mathamr_plus.strategies import (
 __all__ = [
     "NAME",
     "CollectionGraphs",
+    "CollectionVectors",
     "EncodeRanges",
     "EncodeWords",
+    "Encoder",
     "EncodingConfig",
     "MathAMRPlusIndex",
     "QueryEncoder",
     "Questions",
     "Strategy",
+    "VectorStores",
     "checksum_encoder",
     "encode_collection",
     "find_formulas",

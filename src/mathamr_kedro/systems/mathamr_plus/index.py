@@ -33,6 +33,7 @@ class MathAMRPlusIndex:
             strategy first needs it.
         topics: the vectors of topics, and of their parts.
         encoder: encodes a part of a typed query.
+        device: that searches.
     """
 
     def __init__(
@@ -42,10 +43,11 @@ class MathAMRPlusIndex:
         find_questions: Callable[[], Mapping[PostId, PostId]] = dict,
         topics: VectorStore | None = None,
         encoder: QueryEncoder | None = None,
+        device: str = "cpu",
     ) -> None:
         self.index, self.strategies = index, dict(strategies)
-        self._find_questions, self._topics = find_questions, topics
-        self._encoder = encoder
+        self._find_questions, self.topics = find_questions, topics
+        self._encoder, self.device = encoder, device
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the names of the strategies; formulas are found in one way."""
@@ -109,6 +111,10 @@ class MathAMRPlusIndex:
         questions = self._questions if strategy.with_question else {}
         return list_terms(strategy, _entry(query), key, self.index.posts, questions)
 
+    def close(self) -> None:
+        """Close the files of the index."""
+        self.index.close()
+
     def _find_strategy(self, form: str | None) -> Strategy:
         if form is None or form not in self.strategies:
             return next(iter(self.strategies.values()), Strategy())
@@ -121,9 +127,9 @@ class MathAMRPlusIndex:
                 return query.entry
             return self._encoder.encode_part(query, part)
         key = name_part(query.key, part)
-        if self._topics is None or key not in self._topics.places:
+        if self.topics is None or key not in self.topics.places:
             return None
-        (entry,) = self._topics.read([key]).entries()
+        (entry,) = self.topics.read([key]).entries()
         return entry._replace(key=query.key)
 
     @cached_property

@@ -20,26 +20,24 @@ from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro import formula
 from mathamr_kedro.amr import ParsedText, ParseFailure
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.base.ragged import scale_to_length_one
 from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.graph import (
     FORMULA,
     GraphArrays,
-    GraphBatch,
     GraphRecord,
     RecordArrays,
     read_placeholder,
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.systems.base import Query
+from mathamr_kedro.systems.mathamr_plus.encoder import encode_graph
 from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
 
 _QUERY = "query"
@@ -165,14 +163,10 @@ class QueryEncoder:
         )
 
     def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
-        model, text = self._model, None
+        text = None
         if self._encode_words is not None:
             text = self._encode_words([clean.with_latex()])[0]
-        device = model.head.inner.weight.device
-        batch = GraphBatch.of_graph(graph, self._arrays.schema, text).to(device)
-        with torch.no_grad():
-            vectors = model.encode(batch, model.prepare(batch))
-        return scale_to_length_one(vectors.float().cpu().numpy())
+        return encode_graph(self._model, graph, self._arrays.schema, text)
 
 
 def _take_entry(query: Query) -> PostEntry:

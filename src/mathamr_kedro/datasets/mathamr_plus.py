@@ -1,0 +1,518 @@
+"""MathAMR+ as datasets: its prepared graphs, model, vectors and index.
+
+A node returns what is to be made, and ``save`` makes it, or resumes. Graphs, trainings
+and vectors are in folders named by their checksum, so that several configurations share
+a data root; the model and the index of a run are noted in a file of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from kedro.io import AbstractDataset
+from kedro_datasets._typing import TablePreview
+
+from mathamr_kedro.base.errors import InputError
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.datasets.previews import list_rows
+from mathamr_kedro.datasets.sharded_table import ShardedTable, ShardedTableDataset
+from mathamr_kedro.datasets.systems import read_note, shorten, write_note
+from mathamr_kedro.graph import Preparation, PreparedGraphs, PreparedStore
+from mathamr_kedro.systems import Query, Target, Term
+from mathamr_kedro.systems.base import PostTypes
+from mathamr_kedro.systems.mathamr_plus import (
+    NAME,
+    CollectionVectors,
+    Encoder,
+    EncodingConfig,
+    MathAMRPlusIndex,
+    QueryEncoder,
+    Strategy,
+    VectorStores,
+    find_questions,
+)
+from mathamr_kedro.vectors import (
+    Changes,
+    Dtype,
+    EngineConfig,
+    QdrantIndex,
+    UpdatableIndex,
+    VectorIndex,
+    compute_bytes,
+    connect_index,
+    count_by_type,
+    open_index,
+)
+from mathamr_kedro.vectors.updates import EncodePost
+
+logger = logging.getLogger(__name__)
+
+_LATEST = "latest.txt"
+"""Checksum of the encoder whose index is in use."""
+
+
+class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
+    """Numbered graphs, vocabularies and pairs, a folder for each configuration.
+
+    Example of a catalog entry::
+
+        mathamr_plus.prepared:
+          type: mathamr_kedro.datasets.mathamr_plus.PreparedGraphsDataset
+          filepath: data/05_model_input/prepared_graphs
+    """
+
+    def __init__(
+        self, *, filepath: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._store = PreparedStore(Path(filepath))
+        self.metadata = metadata
+
+    def load(self) -> PreparedStore:
+        """Return the store; a configuration is opened with its parameters."""
+        return self._store
+
+    def save(self, data: Preparation) -> None:
+        """Write the folder of a configuration, unless it is there already."""
+        folder = self._store.folder(data.parameters)
+        if self._store.save(data):
+            logger.info("prepared graphs are in %s", folder)
+        else:
+            logger.info("graphs were prepared already in %s", folder)
+
+    def preview(self) -> TablePreview:
+        """Show the configurations in Kedro-Viz."""
+        rows = [
+            [
+                graphs.folder.name,
+                *graphs.configuration["graph"].values(),
+                graphs.report.get("posts", 0),
+                graphs.report.get("train_pairs", 0),
+            ]
+            for graphs in self._store.list()
+        ]
+        columns = [
+            "folder", "formula_mode", "structure", "auxiliary_edges", "posts",
+            "train_pairs",
+        ]  # fmt: skip
+        return list_rows(columns, rows)
+
+    def _exists(self) -> bool:
+        return bool(self._store.list())
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._store.base)}
+
+
+class EncoderTraining(Protocol):
+    """A training to be carried out."""
+
+    graphs: PreparedGraphs
+
+    def train(self, base: Path) -> Mapping[str, Any]:
+        """Train, or resume, below the folder of all trainings.
+
+        Returns:
+            What identifies the encoder, its ``folder`` among it, and how that went.
+        """
+
+
+class EncoderDataset(AbstractDataset[EncoderTraining, Encoder]):
+    """The encoder: trained when it is saved, unless it was before.
+
+    Example of a catalog entry::
+
+        mathamr_plus.model:
+          type: mathamr_kedro.datasets.mathamr_plus.EncoderDataset
+          filepath: data/06_models/systems/mathamr_plus.model.json
+          path: data/06_models/encoders
+
+    Args:
+        filepath: says which encoder is the present one, and how its training went.
+        path: folder of all trainings.
+        metadata: for Kedro-Viz.
+    """
+
+    def __init__(
+        self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
+    ) -> None:
+        self._file, self._base = Path(filepath), Path(path)
+        self.metadata = metadata
+
+    def save(self, data: EncoderTraining) -> None:
+        """Train, or resume; then note which encoder it is."""
+        facts = data.train(self._base)
+        graphs = shorten(data.graphs.folder, self._base)
+        write_note(self._file, {**facts, "graphs": graphs})
+
+    def load(self) -> Encoder:
+        """Return the encoder; its weights are read when it is first called."""
+        facts = read_note(self._file, "training")
+        graphs = self._base / facts.pop("graphs")
+        return Encoder(self._base / facts["folder"], graphs, facts)
+
+    def preview(self) -> TablePreview:
+        """Show what is known of the encoder in Kedro-Viz."""
+        return list_rows(["fact", "value"], list(self.load().facts.items()))
+
+    def _exists(self) -> bool:
+        return self._file.is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {"filepath": str(self._file), "path": str(self._base)}
+
+
+class Encoding(NamedTuple):
+    """A collection to be encoded."""
+
+    encoder: Encoder
+    graphs: PreparedGraphs
+    config: EncodingConfig
+    dtype: Dtype = "float32"
+
+
+class VectorsDataset(AbstractDataset[Encoding, VectorStores]):
+    """Vectors of posts and topics, encoded when they are saved, unless they were.
+
+    Example of a catalog entry::
+
+        mathamr_plus.vectors:
+          type: mathamr_kedro.datasets.mathamr_plus.VectorsDataset
+          path: data/06_models
+    """
+
+    def __init__(self, *, path: str, metadata: dict[str, Any] | None = None) -> None:
+        self._stores = VectorStores(Path(path))
+        self.metadata = metadata
+
+    def save(self, data: Encoding) -> None:
+        """Encode what is not encoded yet, shard by shard."""
+        self._stores.encode(*data)
+
+    def load(self) -> VectorStores:
+        """Return the vectors by all encoders; none is opened yet."""
+        return self._stores
+
+    def preview(self) -> TablePreview:
+        """List the encoders in Kedro-Viz."""
+        found = self._stores.list()
+        rows = [[s.encoder, len(s), s.width, s.is_complete] for s in found]
+        return list_rows(["encoder", "posts", "width", "complete"], rows)
+
+    def _exists(self) -> bool:
+        return bool(self._stores.list())
+
+    def _describe(self) -> dict[str, Any]:
+        return {"path": str(self._stores.base)}
+
+
+class VectorIndexing(NamedTuple):
+    """An index of vectors to be built."""
+
+    vectors: CollectionVectors
+    posts: ShardedTable
+    """Whose answers belong to which question."""
+    engine: EngineConfig
+    strategy: Strategy
+
+
+@dataclass(eq=False, repr=False)
+class BuiltVectorIndex:
+    """The index of MathAMR+, opened when it is first asked.
+
+    ::
+
+        index = catalog.load("mathamr_plus.index")
+        (hits,) = index.rank(index.prepare([Query("A.301")]), depth=5)
+    """
+
+    counts: Mapping[str, Any]
+    """Sizes, seconds, and the checksum of the ``encoder``."""
+    engine: EngineConfig
+    """It was built by."""
+    strategy: Strategy
+    """It is asked by."""
+    folder: Path
+    connect: Callable[[], Any] | None
+    """Gives a client of a Qdrant server."""
+    stores: VectorStores
+    posts: ShardedTable
+
+    def __repr__(self) -> str:
+        posts = count_nouns(self.counts["posts"], "post")
+        what = f"{posts}, {count_nouns(self.counts['formulas'], 'formula')}"
+        engine = self.engine.engine
+        return f"<{type(self).__name__}: {what} by {engine}, in {self.folder}>"
+
+    @property
+    def encoder(self) -> str:
+        """Checksum of the encoder whose vectors it holds."""
+        found: str = self.counts["encoder"]
+        return found
+
+    @cached_property
+    def vectors(self) -> CollectionVectors:
+        """The vectors it was built from."""
+        return self.stores.open(self.encoder, verify=False)
+
+    def open(
+        self,
+        engine: EngineConfig | None = None,
+        strategies: Mapping[str, Strategy] | None = None,
+        encoder: QueryEncoder | None = None,
+        verify: bool = False,
+    ) -> MathAMRPlusIndex:
+        """Open the index; posts that were added before it was rebuilt are encoded.
+
+        Args:
+            engine: another one; its index is built if it is missing.
+            strategies: by the names of their rankings; its own if ``None``.
+            encoder: encodes parts of typed queries, and posts that wait for it.
+            verify: read all files whole.
+        """
+        engine = engine or self.engine
+        topics, posts = self.stores.open(self.encoder) if verify else self.vectors
+        opening = engine, posts, self.folder, self.connect, verify
+        index = open_index(*opening)
+        if (
+            encoder is not None
+            and isinstance(index, QdrantIndex)
+            and index.changes.waiting
+        ):
+            index.close()
+            self.update(lambda: encoder.encode_post, engine).encode_waiting()
+            index = open_index(*opening)
+        return MathAMRPlusIndex(
+            index,
+            strategies or {NAME: self.strategy},
+            partial(self._find_questions, index),
+            topics,
+            encoder,
+            engine.searches_on,
+        )
+
+    def update(
+        self,
+        load_encoder: Callable[[], EncodePost],
+        engine: EngineConfig | None = None,
+    ) -> UpdatableIndex:
+        """Return what adds posts and deletes them.
+
+        Args:
+            load_encoder: gives what encodes new posts, once there are some.
+            engine: another one than the index was built by.
+        """
+        found = connect_index(
+            engine or self.engine, self.encoder, self.folder, self.connect
+        )
+        return UpdatableIndex(found, self.vectors.posts, load_encoder)
+
+    def verify(self) -> Iterator[InputError]:
+        """Read all indexes in folders whole and yield what is wrong with them."""
+        for folder in sorted(f for f in self.folder.parent.glob("*") if f.is_dir()):
+            # Loaded here: the engine 'exact' needs no Qdrant.
+            from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
+
+            yield from EdgeConnection(folder).verify()
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the names of its rankings."""
+        return [NAME]
+
+    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+        """Return the queries with their vectors; those without are skipped."""
+        return self._index.prepare(queries, form)
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        form: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return the best posts, or formulas, for each query."""
+        return self._index.rank(queries, depth, form, types)
+
+    def explain(
+        self, query: Query, key: str, form: str | None = None
+    ) -> tuple[Term, ...]:
+        """Return the best partner of each query vector, with its weight."""
+        return self._index.explain(query, key, form)
+
+    @cached_property
+    def _index(self) -> MathAMRPlusIndex:
+        return self.open()
+
+    def _find_questions(self, index: VectorIndex) -> Mapping[PostId, PostId]:
+        return find_questions(self.posts.tables(["post_id", "parent_id"]), index.posts)
+
+
+class VectorIndexDataset(AbstractDataset[VectorIndexing, BuiltVectorIndex]):
+    """The index of MathAMR+: built or updated when it is saved.
+
+    Example of a catalog entry; the key is ``qdrant: {api_key: ...}`` in
+    ``credentials.yml`` of the same environment (``conf/local`` without ``--env``)::
+
+        mathamr_plus.index:
+          type: mathamr_kedro.datasets.mathamr_plus.VectorIndexDataset
+          filepath: data/06_models/systems/mathamr_plus.index.json
+          path: data/06_models
+          url: https://qdrant.example.org:6333
+          prefer_grpc: true
+          credentials: qdrant
+
+    Args:
+        filepath: says which index is the present one, and what it holds.
+        path: folder of vectors, and of embedded indexes in ``indexes/``.
+        url: of a Qdrant server, for the engine ``server``.
+        prefer_grpc: how to talk to it.
+        credentials: its key.
+        metadata: for Kedro-Viz.
+    """
+
+    def __init__(
+        self,
+        *,
+        filepath: str,
+        path: str,
+        url: str | None = None,
+        prefer_grpc: bool = False,
+        credentials: Mapping[str, str] | None = None,
+        metadata: dict[str, Any] | None = None,
+    ) -> None:
+        self._file, self._base = Path(filepath), Path(path)
+        self._url, self._prefer_grpc = url, prefer_grpc
+        self._credentials = dict(credentials or {})
+        self.metadata = metadata
+
+    def save(self, data: VectorIndexing) -> None:
+        """Build or update the index; then note what it holds."""
+        store, engine = data.vectors.posts, data.engine
+        started = time.perf_counter()
+        folder, connect = self._indexes / store.encoder, self._find_connect()
+        changes = self._read_changes(engine, store.encoder)
+        index = open_index(engine, store, folder, connect, verify=True, changes=changes)
+        seconds = time.perf_counter() - started
+        counts = _describe_size(data.vectors, index)
+        index.close()
+        self._indexes.mkdir(parents=True, exist_ok=True)
+        write_text(self._indexes / _LATEST, store.encoder)
+        logger.info(
+            "index of %s posts and %s formulas in %.1f s",
+            counts["posts"],
+            counts["formulas"],
+            seconds,
+        )
+        noted = {
+            "counts": {
+                "encoder": store.encoder,
+                "engine": engine.engine,
+                "strategy": data.strategy.name,
+                **counts,
+                "seconds": round(seconds, 3),
+                "machine": asdict(Machine.find()),
+            },
+            "engine": asdict(engine),
+            "strategy": asdict(data.strategy),
+            "posts": shorten(data.posts.path, self._base),
+        }
+        write_note(self._file, noted)
+
+    def load(self) -> BuiltVectorIndex:
+        """Return the index; it is opened, or a server called, when it is asked."""
+        noted = read_note(self._file, "indexing")
+        posts = str(self._base / noted["posts"])
+        return BuiltVectorIndex(
+            noted["counts"],
+            read_parameters(EngineConfig, noted["engine"], where="engine"),
+            read_parameters(Strategy, noted["strategy"], where="strategy"),
+            self._indexes / noted["counts"]["encoder"],
+            self._find_connect(),
+            VectorStores(self._base),
+            ShardedTableDataset(filepath=posts, record="Post").load(),
+        )
+
+    @property
+    def _indexes(self) -> Path:
+        return self._base / "indexes"
+
+    def _find_connect(self) -> Callable[[], Any] | None:
+        if self._url is None:
+            return None
+        # Loaded here: the engine 'exact' needs no Qdrant.
+        from mathamr_kedro.vectors.server import connect  # noqa: PLC0415
+
+        key = self._credentials.get("api_key")
+        return partial(connect, self._url, key, self._prefer_grpc)
+
+    def _read_changes(self, engine: EngineConfig, encoder: str) -> Changes | None:
+        """Return what was changed by hand in the index of the encoder before."""
+        try:
+            before = (self._indexes / _LATEST).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        if before == encoder or engine.engine == "exact":
+            return None
+        folder = self._indexes / before
+        try:
+            return connect_index(
+                engine, before, folder, self._find_connect()
+            ).read_changes()
+        except InputError as exc:
+            logger.info("Nothing is taken over from the index before: %s", exc)
+            return None
+
+    def preview(self) -> TablePreview:
+        """Show what the index holds in Kedro-Viz."""
+        return list_rows(["fact", "value"], list(self.load().counts.items()))
+
+    def _exists(self) -> bool:
+        return self._file.is_file()
+
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "filepath": str(self._file),
+            "path": str(self._base),
+            "url": self._url,
+        }
+
+
+def _describe_size(vectors: CollectionVectors, index: VectorIndex) -> dict[str, Any]:
+    """Return what an index holds, with its bytes, and the same by type of post.
+
+    Bytes of the whole are those that the engine tells; if it does not, and for each
+    type of post, they are computed.
+    """
+    store, size = vectors.posts, index.size()
+    counts = count_by_type(store)
+    computed = compute_bytes(counts, store.width, size.number_bytes)
+    posts, formulas = size.post_bytes, size.formula_bytes
+    if size.source == "unknown":
+        posts = sum(of_posts for of_posts, _ in computed.values())
+        formulas = sum(of_formulas for _, of_formulas in computed.values())
+    names = ("post_bytes", "formula_bytes")
+    return {
+        "posts": size.posts,
+        "formulas": size.formulas,
+        "topics": len(vectors.topics),
+        "vectors": sum(found.vectors for found in counts.values()),
+        "width": store.width,
+        "bytes": posts + formulas,
+        "post_bytes": posts,
+        "formula_bytes": formulas,
+        "bytes_from": "computed" if size.source == "unknown" else size.source,
+        "post_types": {
+            name: found._asdict() | dict(zip(names, computed[name], strict=True))
+            for name, found in counts.items()
+        },
+    }

@@ -1,0 +1,138 @@
+"""A trained encoder of MathAMR+: graphs in, vectors out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.ragged import scale_to_length_one
+from mathamr_kedro.graph import (
+    GraphArrays,
+    GraphBatch,
+    GraphSchema,
+    MathGraph,
+    PreparedGraphs,
+    RecordArrays,
+    StoredTrees,
+)
+from mathamr_kedro.learning.trainer import HISTORY, MODEL
+from mathamr_kedro.model.config import ComputeConfig, ModelConfig
+from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model.weights import load_model, read_shape
+from mathamr_kedro.systems.mathamr_plus.encoding import checksum_encoder
+from mathamr_kedro.vectors.post_vectors import Vectors
+
+
+@dataclass(eq=False, repr=False)
+class Encoder:
+    """The best model of a training, with the vocabularies of its graphs.
+
+    ::
+
+        encoder = catalog.load("mathamr_plus.model")
+        vectors = encoder(graph)    # a row for each formula and sentence, the document
+    """
+
+    folder: Path
+    """Of the training."""
+    graphs_folder: Path
+    """Of the graphs that it was trained on."""
+    facts: Mapping[str, Any]
+    """What identifies it, and how its training went: best epoch, best loss, pairs."""
+    compute: ComputeConfig | None = None
+    """Where it computes; the default of this machine if ``None``."""
+
+    def __repr__(self) -> str:
+        width = count_nouns(self.config.projection_dim, "number")
+        return f"<{type(self).__name__}: vectors of {width}, in {self.folder}>"
+
+    @property
+    def model_folder(self) -> Path:
+        """Folder of the weights."""
+        return self.folder / MODEL
+
+    @property
+    def config(self) -> ModelConfig:
+        """Its shape, read without the weights."""
+        return read_shape(self.model_folder)[0]
+
+    @cached_property
+    def graphs(self) -> PreparedGraphs:
+        """The graphs that it was trained on."""
+        return PreparedGraphs(self.graphs_folder)
+
+    @cached_property
+    def checksum(self) -> str:
+        """Of its weights and its graphs; its vectors are stored under this name."""
+        return checksum_encoder(self.model_folder, self.graphs.encoded_from)
+
+    @property
+    def history(self) -> list[dict[str, Any]]:
+        """One record per epoch; none if it was released, and taken as it is."""
+        file = self.folder / HISTORY
+        found: list[dict[str, Any]] = (
+            json.loads(file.read_text("utf-8")) if file.is_file() else []
+        )
+        return found
+
+    @cached_property
+    def model(self) -> MathAMRPlus:
+        """The network, loaded when it is first asked for.
+
+        Raises:
+            MissingInputError: there is none.
+        """
+        if not self.model_folder.is_dir():
+            raise MissingInputError(
+                f"No trained encoder in {str(self.model_folder)!r}; run the stage "
+                "'training'"
+            )
+        return load_model(self.model_folder, self.compute)
+
+    def __call__(
+        self, graph: MathGraph | GraphArrays, text: NDArray[np.float32] | None = None
+    ) -> Vectors:
+        """Encode a graph: one vector of length 1 for each representative node.
+
+        Args:
+            graph: of a post, with the trees of its formulas; or its arrays.
+            text: vector of its text, for an encoder that reads texts.
+        """
+        arrays = self._arrays
+        found = graph if isinstance(graph, GraphArrays) else arrays.build(graph)
+        return encode_graph(self.model, found, arrays.schema, text)
+
+    @cached_property
+    def _arrays(self) -> RecordArrays:
+        return RecordArrays(self.graphs, StoredTrees(None))
+
+
+def encode_graph(
+    model: MathAMRPlus,
+    graph: GraphArrays,
+    schema: GraphSchema,
+    text: NDArray[np.float32] | None = None,
+) -> Vectors:
+    """Return the vectors of one graph, of length 1.
+
+    Args:
+        model: on the device to use.
+        graph: with the numbers that the model knows.
+        schema: what the numbers mean.
+        text: vector of its text, for a model that reads texts.
+    """
+    device = model.head.inner.weight.device
+    batch = GraphBatch.of_graph(graph, schema, text).to(device)
+    with torch.no_grad():
+        vectors = model.encode(batch, model.prepare(batch))
+    return scale_to_length_one(vectors.float().cpu().numpy())
