@@ -94,8 +94,7 @@ def _of_arqmath(part: str, **files: object) -> Read:
         settings = {"posts": "Posts.V1.3.xml", **files}
         collection = corpus.ArqmathCollection(folder, corpus.ArqmathFiles(**settings))
         if part == "formulas":
-            for _, rows in collection.formula_tables():
-                yield from rows()
+            yield from collection.formulas()
         elif part == "topic_notes":
             yield from collection.topic_notes().values()
         else:
@@ -119,8 +118,7 @@ def _of_own(unit: str) -> Read:
     def read(folder: Path) -> Iterator[object]:
         collection = corpus.OwnCollection(folder, unit)
         yield from _clean(collection.posts())
-        for _, rows in collection.formula_tables():
-            yield from rows()
+        yield from collection.formulas()
 
     return read
 

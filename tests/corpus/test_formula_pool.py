@@ -32,16 +32,11 @@ def folder(tmp_path):
     return tmp_path
 
 
-def read_formulas(pool):
-    ((_, read),) = pool.formula_tables()
-    return list(read())
-
-
 def test_each_formula_is_a_post_of_its_own(folder):
     pool = FormulaPool(folder, FILES)
     rows = {
         f.formula_id: FormulaRow(f.visual_id, f.latex, f.post_id)
-        for f in read_formulas(pool)
+        for f in pool.formulas()
     }
     clean = PostCleaner(rows.get)
     posts = [clean(raw) for raw in pool.posts()]
@@ -56,7 +51,7 @@ def test_each_formula_is_a_post_of_its_own(folder):
 
 
 def test_trees_are_those_of_the_table(folder):
-    rows = [TreeRow.build(f) for f in read_formulas(FormulaPool(folder, FILES))]
+    rows = [TreeRow.build(f) for f in FormulaPool(folder, FILES).formulas()]
     assert [row.slt for row in rows] == ["[V!a[<[V!b]]]", "[V!f,a[′]]", None]
     assert rows[1].opt == "[O!SUP,0[V!f],1[V!′]]"
     assert rows[2].opt == '[V!"]'
@@ -105,7 +100,7 @@ def test_row_that_cannot_be_used_is_reported_once(folder, line, reason):
     assert len(posts) == 3
     assert isinstance(failure, Failure)
     assert (failure.reason, failure.place) == (reason, "line 5")
-    assert len(read_formulas(pool)) == 3
+    assert len(list(pool.formulas())) == 3
 
 
 def test_missing_column_is_named(folder):
@@ -148,7 +143,7 @@ def test_real_pool_is_read_whole(shared):
     assert [p.reason for p in posts if isinstance(p, Failure)] == ["empty_cells"]
     assert sum(isinstance(topic, RawTopic) for topic in pool.topics()) == 74
     assert len(list(pool.judgments())) == 4503
-    formulas = [*read_formulas(pool), *pool.topic_formulas()]
+    formulas = [*pool.formulas(), *pool.topic_formulas()]
     assert all(isinstance(formula, Formula) for formula in formulas)
     rows = [TreeRow.build(formula) for formula in formulas]
     assert sum(row.slt_source == "brackets" for row in rows) == 9347 + 74

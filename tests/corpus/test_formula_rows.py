@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.base.records import Formula, Post
+from mathamr_kedro.base.records import Formula
 from mathamr_kedro.corpus import (
     PostCleaner,
     RawComment,
@@ -10,11 +10,9 @@ from mathamr_kedro.corpus import (
     VisualIndex,
     clean_comment,
     clean_topic,
-    count_unexplained,
 )
 from mathamr_kedro.corpus.formula_rows import FormulaRow, find_disagreement
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.corpus.tables import RecordTables
 
 ROWS = {
     "formula_id": ["3", "11", "12", "13", "14", "15"],
@@ -149,16 +147,6 @@ def test_row_that_says_nothing_leaves_the_text():
     (mention,) = cleaned.formula_map
     assert (mention.latex, mention.visual_id != "xv") == ("x", True)
     assert {f.reason for f in failures} == {"formula_without_latex"}
-
-
-def test_formula_with_a_foreign_visual_id_is_unexplained():
-    index = build()
-    cleaned, _ = PostCleaner(index.find_row)(post(span("11", "x^2") + "$y$"))
-    mention = cleaned.formula_map[0]._replace(visual_id="71")
-    other = cleaned._replace(formula_map=(mention,))
-    tables = RecordTables(Post)
-    assert count_unexplained(tables.write([cleaned]), index) == 0
-    assert count_unexplained(tables.write([cleaned, other]), index) == 1
 
 
 def test_unknown_owner_is_not_another_one():

@@ -51,8 +51,7 @@ def test_a_name_of_the_page_alone_is_none_of_a_formula(folder):
 
 
 def test_formulas_carry_their_markup(folder):
-    ((_, read),) = Ntcir12Collection(folder, FILES).formula_tables()
-    first, second = read()
+    first, second = Ntcir12Collection(folder, FILES).formulas()
     assert first.formula_id == "Erdős–Rényi:0"
     assert "<mi>x</mi>" in first.presentation
     assert "<ci>x</ci>" in first.content

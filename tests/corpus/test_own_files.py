@@ -319,11 +319,10 @@ def test_verbatim_text_and_drawings_of_latex_leave_the_rest_alone(tmp_path):
 
 def test_formulas_of_documents_with_mathml_are_a_table(tmp_path):
     (tmp_path / "a.md").write_text("Of $x$.")
-    assert list(OwnCollection(tmp_path).formula_tables()) == []
+    assert list(OwnCollection(tmp_path).formulas()) == []
     page = "<h1>Sum</h1>of $a$, <math><msup><mi>y</mi><mn>2</mn></msup></math>"
     (tmp_path / "b.html").write_text(page)
-    ((_, read),) = OwnCollection(tmp_path).formula_tables()
-    rows = list(read())
+    rows = list(OwnCollection(tmp_path).formulas())
     assert [(r.formula_id, r.post_id, r.latex) for r in rows] == [
         ("a.md:0", "a.md", "x"),
         ("b.html:0", "b.html", "a"),
@@ -347,8 +346,7 @@ def test_formulas_beside_a_text_that_is_no_unicode_are_a_table(tmp_path):
     texts = ["$\\ud800$ <math><mi>x</mi></math>", "<math><mi>y</mi></math>"]
     lines = (f'{{"id": "{i}", "text": "{text}"}}\n' for i, text in enumerate(texts))
     (tmp_path / "a.jsonl").write_text("".join(lines))
-    ((_, rows),) = OwnCollection(tmp_path).formula_tables()
-    assert [row.post_id for row in rows()] == ["1"]
+    assert [row.post_id for row in OwnCollection(tmp_path).formulas()] == ["1"]
 
 
 def test_quotation_marks_and_ampersands_of_markdown_leave_formulas_alone(tmp_path):
@@ -406,9 +404,7 @@ def test_questions_and_answers_keep_their_formulas_in_one_thread(tmp_path):
     document = {"id": "d", "text": "<math><mi>v</mi></math>", "format": "html"}
     lines = [json.dumps(record | {"format": "html"}), json.dumps(document)]
     (tmp_path / "faq.jsonl").write_text("\n".join(lines))
-    ((name, read),) = OwnCollection(tmp_path).formula_tables()
-    rows = list(read())
-    assert name == "1"
+    rows = list(OwnCollection(tmp_path).formulas())
     assert [(r.post_id, r.thread_id, r.place) for r in rows] == [
         ("q", "q", "question"),
         ("q", "q", "question"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,10 +75,10 @@ class Threads(Collection):
     def comments(self) -> Iterator[RawComment]:
         return (RawComment("c", "", f"c{n}", str(n), "so") for n in (10, 11, 21))
 
-    def formula_tables(self) -> Iterator[tuple[str, Callable[[], Iterator[Formula]]]]:
+    def formulas(self) -> Iterator[Formula]:
         rows = [formula(n, n, "7") for n in range(20, 110, 10)]
         rows += [formula(1, 11, "8", "d"), formula(2, 41, "8"), formula(3, 12, "5")]
-        yield "1", lambda: iter(rows)
+        return iter(rows)
 
     def topics(self) -> Iterator[RawTopic]:
         for topic in ("A.5", "A.301", "B.301"):
@@ -167,8 +167,7 @@ def test_defects_of_the_files_are_still_reported_once():
 
 
 def test_formulas_to_learn_from_are_never_returned():
-    ((_, read),) = open_chosen(pairs=99).formula_tables()
-    issues = {f.formula_id: f.issue for f in read()}
+    issues = {f.formula_id: f.issue for f in open_chosen(pairs=99).formulas()}
     assert (issues["3"], issues["1"]) == ("", "d")
     assert issues["20"] == issues["2"] == "d"
 

@@ -41,10 +41,11 @@ class Records:
         yield post("2", "answer", "$p$ is odd.", "1")
         yield post("3", "document", "On $q$.")
 
-    def formula_tables(self):
+    def formulas(self):
         rows = [("f1", "v1", "1", "x"), ("f2", "v1", "1", "x"), ("f3", "v2", "1", "y")]
-        yield "a", lambda: [FAILURE, *(FormulaInstance(*row) for row in rows)]
-        yield "b", lambda: [FormulaInstance("f4", "v3", "2", "z")]
+        yield FAILURE
+        yield from (FormulaInstance(*row) for row in rows)
+        yield FormulaInstance("f4", "v3", "2", "z")
 
     def topics(self):
         yield FAILURE

@@ -93,7 +93,7 @@ class Batch:
             for row in read_benchmark_rows(self.queries, str(self.queries), "text"):
                 if isinstance(row, Failure):
                     raise self._refuse(row)
-                yield row.place, row.row_id, f"{row.title} {row.text}".strip()
+                yield row.place, row.post_id, f"{row.title} {row.body}".strip()
             return
         columns = ("id|_id|query-id|topic", "text|query|question")
         for found in read_table(self.queries, columns, needs_header=False):

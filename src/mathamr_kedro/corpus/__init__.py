@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.statistics import (
         check_accounts,
         count_failures,
-        count_unexplained,
         describe_formulas,
         describe_judgments,
         describe_posts,
@@ -108,7 +107,6 @@ __all__ = [
     "clean_text",
     "clean_topic",
     "count_failures",
-    "count_unexplained",
     "describe_formulas",
     "describe_judgments",
     "describe_posts",

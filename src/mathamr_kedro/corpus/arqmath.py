@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -153,13 +152,9 @@ class ArqmathCollection(Collection):
         for path in self._find_files((getattr(self._files, part),), part):
             yield from read(path, self._name(path))
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield name and reader of each table of the formula index."""
-        tables = self._formula_tables()
-        for name in tables.names:
-            yield name, partial(tables.read, name)
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formula index, table by table."""
+        return self._formula_tables().read()
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of both tasks."""

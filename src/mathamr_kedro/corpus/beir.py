@@ -25,11 +25,7 @@ from pathlib import Path
 from mathamr_kedro.base.errors import MissingInputError, suggest
 from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.base.types import PostId, TopicId
-from mathamr_kedro.corpus.json_records import (
-    BenchmarkRow,
-    read_benchmark_rows,
-    read_records,
-)
+from mathamr_kedro.corpus.json_records import read_benchmark_rows, read_records
 from mathamr_kedro.corpus.raw import (
     Collection,
     Markup,
@@ -77,12 +73,11 @@ class BeirCollection(Collection):
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents, then the training queries that are none of them."""
-        for row in self._read_rows(self._find_documents()):
-            yield row if isinstance(row, Failure) else _post(row)
+        yield from self._read_rows(self._find_documents())
         for row in self._training_queries.values():
-            if row.row_id not in self._asked_documents:
-                post_id = f"{_QUERY}{row.row_id}"
-                yield _post(row)._replace(post_id=post_id, post_type="example")
+            if row.post_id not in self._asked_documents:
+                post_id = f"{_QUERY}{row.post_id}"
+                yield row._replace(post_id=post_id, post_type="example")
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the queries that the split judges; all if nothing is judged."""
@@ -91,21 +86,21 @@ class BeirCollection(Collection):
         for row in self._read_rows(self._find_queries()):
             if isinstance(row, Failure):
                 yield row
-            elif row.row_id in seen:
-                detail = f"query {row.row_id} was read before; the first one is kept"
+            elif row.post_id in seen:
+                detail = f"query {row.post_id} was read before; the first one is kept"
                 yield make_failure(
-                    row.source, row.place, "duplicate_query_id", detail, row.row_id
+                    row.source, row.place, "duplicate_query_id", detail, row.post_id
                 )
-            elif judged is None or row.row_id in judged:
-                seen.add(row.row_id)
+            elif judged is None or row.post_id in judged:
+                seen.add(row.post_id)
                 yield RawTopic(
                     source=row.source,
                     place=row.place,
-                    topic_id=row.row_id,
+                    topic_id=row.post_id,
                     task=_TASK,
-                    year=year_of_topic(row.row_id),
+                    year=year_of_topic(row.post_id),
                     title=row.title,
-                    question=row.text,
+                    question=row.body,
                     tags=row.tags,
                     markup=row.markup,
                 )
@@ -158,13 +153,13 @@ class BeirCollection(Collection):
         return sorted({f.name.partition(".")[0].partition("-")[0] for f in files})
 
     @cached_property
-    def _training_queries(self) -> dict[TopicId, BenchmarkRow]:
+    def _training_queries(self) -> dict[TopicId, RawPost]:
         """The queries to learn from, in the order of their file."""
         wanted = self._list_judged(self._training)
-        found: dict[TopicId, BenchmarkRow] = {}
+        found: dict[TopicId, RawPost] = {}
         for row in self._read_rows(self._find_queries()) if wanted else ():
-            if isinstance(row, BenchmarkRow) and row.row_id in (wanted or ()):
-                found.setdefault(row.row_id, row)
+            if isinstance(row, RawPost) and row.post_id in (wanted or ()):
+                found.setdefault(row.post_id, row)
         return found
 
     @cached_property
@@ -172,11 +167,11 @@ class BeirCollection(Collection):
         """Training queries that are documents themselves."""
         queries = self._training_queries
         return {
-            row.row_id
+            row.post_id
             for row in (self._read_rows(self._find_documents()) if queries else ())
-            if isinstance(row, BenchmarkRow)
-            and row.row_id in queries
-            and row.says(queries[row.row_id].text)
+            if isinstance(row, RawPost)
+            and row.post_id in queries
+            and _says(row, queries[row.post_id].body)
         }
 
     def _list_judged(self, split: str) -> dict[TopicId, None] | None:
@@ -235,7 +230,7 @@ class BeirCollection(Collection):
             )
         return files
 
-    def _read_rows(self, files: Iterable[Path]) -> Iterator[BenchmarkRow | Failure]:
+    def _read_rows(self, files: Iterable[Path]) -> Iterator[RawPost | Failure]:
         for path in files:
             yield from read_benchmark_rows(path, self._name(path), self._markup)
 
@@ -248,16 +243,9 @@ class BeirCollection(Collection):
                 yield from _read_judgments(path, source)
 
 
-def _post(row: BenchmarkRow) -> RawPost:
-    return RawPost(
-        source=row.source,
-        place=row.place,
-        post_id=row.row_id,
-        tags=row.tags,
-        title=row.title,
-        body=row.text,
-        markup=row.markup,
-    )
+def _says(row: RawPost, text: str) -> bool:
+    """Tell whether a text is that of a row, with its title or without."""
+    return text in (row.body, f"{row.title} {row.body}".strip())
 
 
 def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:

@@ -16,7 +16,7 @@ text shows a bracket string. Other columns are passed over.
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -111,13 +111,8 @@ class FormulaPool(Collection):
                 source=row.source, place=row.place, post_id=row.owner, body=row.body
             )
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield one table: what stands in the posts, with its trees."""
-        yield "1", self._formulas
-
-    def _formulas(self) -> Iterator[Formula | Failure]:
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield what stands in the posts, with its trees."""
         for row in self._formula_rows():
             if not isinstance(row, Failure):  # reported with the posts
                 yield _formula(row, row.owner)

@@ -63,18 +63,14 @@ class FormulaTables:
         self._tables = {n: {f: by_family[f][n] for f in by_family} for n in names}
 
     @property
-    def names(self) -> list[str]:
-        """Names of the tables, in numeric order."""
-        return list(self._tables)
-
-    @property
     def files(self) -> list[Path]:
-        """All files, table by table."""
+        """All files, table by table in numeric order."""
         return [file for files in self._tables.values() for file in files.values()]
 
-    def read(self, name: str) -> Iterator[Formula | Failure]:
-        """Yield the formulas of one table, its families joined row by row."""
-        yield from FormulaJoin(self._tables[name]).join()
+    def read(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas, table by table, families joined row by row."""
+        for files in self._tables.values():
+            yield from FormulaJoin(files).join()
 
 
 class _Line(NamedTuple):

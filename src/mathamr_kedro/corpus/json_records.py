@@ -10,13 +10,13 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.corpus.raw import Markup, make_failure
+from mathamr_kedro.corpus.raw import Markup, RawPost, make_failure
 from mathamr_kedro.trec import open_binary
 
 _IDS = ("_id", "id")
@@ -27,25 +27,9 @@ Record = tuple[str, dict[str, Any]]
 """Where a record stands, and what it holds."""
 
 
-class BenchmarkRow(NamedTuple):
-    """A document or a query as its file has it."""
-
-    source: str
-    place: str
-    row_id: str
-    title: str
-    text: str
-    markup: Markup
-    tags: tuple[str, ...]
-
-    def says(self, text: str) -> bool:
-        """Tell whether a text is that of this row, with its title or without."""
-        return text in (self.text, f"{self.title} {self.text}".strip())
-
-
 def read_benchmark_rows(
     path: Path, source: str, markup: Markup
-) -> Iterator[BenchmarkRow | Failure]:
+) -> Iterator[RawPost | Failure]:
     """Yield the documents or queries of a file, plain, gzip or Parquet.
 
     Args:
@@ -64,12 +48,12 @@ def read_benchmark_rows(
             yield make_failure(source, place, "bad_record", problem, name)
             continue
         notes = record.get("metadata") or {}
-        yield BenchmarkRow(
+        yield RawPost(
             source=source,
             place=place,
-            row_id=str(_first(record, _IDS)),
+            post_id=str(_first(record, _IDS)),
             title=str(_first(record, _TITLES) or ""),
-            text=str(record["text"]),
+            body=str(record["text"]),
             markup=notes.get("format") or markup,
             tags=tuple(str(tag) for tag in notes.get("tags") or ()),
         )

@@ -9,9 +9,8 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -100,13 +99,8 @@ class Ntcir12Collection(Collection):
                 body=_mark_math(text, path),
             )
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield one table for all articles."""
-        yield "1", partial(self._formulas)
-
-    def _formulas(self) -> Iterator[Formula | Failure]:
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas of all articles."""
         for path in self.list_files("posts"):
             text = _read_text(path)
             if isinstance(text, Failure):

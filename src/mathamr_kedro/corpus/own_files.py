@@ -18,7 +18,7 @@ pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -128,17 +128,13 @@ class OwnCollection(Collection):
         files = [f for f in self.check_layout() if _markup_of(f) == "latex"]
         return LatexCorpus(self.root, files, self._unit)
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield one table of all formulas if documents hold MathML; else texts do."""
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield all formulas if documents hold MathML; else they are in the texts."""
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         found = (post for file in files for post in self.read_file(file))
         bodies = (post.body for post in found if isinstance(post, RawPost))
-        if any(map(may_hold_math, bodies)):
-            yield "1", self._formulas
-
-    def _formulas(self) -> Iterator[Formula | Failure]:
+        if not any(map(may_hold_math, bodies)):
+            return
         for post in PostCleaner().watch(self.posts()):
             if not isinstance(post, Failure):  # reported with the posts
                 yield from _list_formulas(post)

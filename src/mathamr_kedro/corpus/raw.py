@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -170,13 +170,8 @@ class Collection(ABC):
         """Yield which statements the proof of a statement cites."""
         return iter(())
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield the formula index, table by table: a name and a reader.
-
-        Without one, formulas are found only in the texts.
-        """
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formula index; without one, formulas are found only in texts."""
         return iter(())
 
     def topics(self) -> Iterator[RawTopic | Failure]:

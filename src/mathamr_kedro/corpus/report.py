@@ -177,7 +177,6 @@ def _disagreement_table(statistics: Mapping[str, Any]) -> str:
         if found is not None:
             examples = "<br>".join(map(_code, found["places"][:_EXAMPLES]))
             rows.append((f"`{reason}`", found["kept"] + found["left_out"], examples))
-    rows.append(("without a reason", statistics["unexplained_formulas"], ""))
     return _table(("Reason", "Formulas", "Examples"), rows)
 
 

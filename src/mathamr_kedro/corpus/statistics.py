@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.corpus.visual_index import VisualIndex
+from mathamr_kedro.corpus.returnable import FormulaIds
 
 Account = Mapping[str, int]
 
@@ -74,20 +74,27 @@ def describe_formulas(
         returnable: tables with the ``visual_id`` of formulas that may be returned.
     """
     counts: Counter[str] = Counter()
-    visual_ids, returned = _Distinct(), _Distinct()
-    for table in tables:
-        counts["rows"] += table.num_rows
-        for column in ("latex", "presentation", "content"):
-            filled = pc.greater(
-                pc.utf8_length(pc.utf8_trim_whitespace(table[column])), 0
-            )
-            counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
-        visual_ids.add(table["visual_id"])
-    for table in returnable:
-        counts["returnable"] += table.num_rows
-        returned.add(table["visual_id"])
+
+    def read_index() -> Iterator[str]:
+        for table in tables:
+            counts["rows"] += table.num_rows
+            for column in ("latex", "presentation", "content"):
+                trimmed = pc.utf8_trim_whitespace(table[column])
+                filled = pc.greater(pc.utf8_length(trimmed), 0)
+                counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
+            yield from pc.unique(table["visual_id"]).to_pylist()
+
+    def read_returnable() -> Iterator[str]:
+        for table in returnable:
+            counts["returnable"] += table.num_rows
+            yield from pc.unique(table["visual_id"]).to_pylist()
+
+    # Ids are counted as they are read: ARQMath has millions.
+    visual_ids, returned = FormulaIds(read_index()), FormulaIds(read_returnable())
     return {
-        **{k: counts[k] for k in ("rows", "with_latex", "with_presentation")},
+        "rows": counts["rows"],
+        "with_latex": counts["with_latex"],
+        "with_presentation": counts["with_presentation"],
         "with_content": counts["with_content"],
         "returnable": counts["returnable"],
         "visual_ids": len(visual_ids),
@@ -149,43 +156,6 @@ def _name_place(failure: Mapping[str, Any]) -> str:
     if failure["record_id"] not in (*where, ""):
         where.append(failure["record_id"])
     return f"{', '.join(filter(None, where))}: {failure['detail']}"
-
-
-def count_unexplained(table: pa.Table, index: VisualIndex) -> int:
-    """Count formulas with an id whose visual id is not that of their row.
-
-    Args:
-        table: posts or comments; a formula that is told not to have the row it names
-            has no id of the index.
-        index: the formula index.
-    """
-    mentions = pc.list_flatten(table["formula_map"]).combine_chunks()
-    ids, visual_ids = (mentions.field(n) for n in ("formula_id", "visual_id"))
-    return index.count_other_visual_ids(ids, visual_ids)
-
-
-class _Distinct:
-    """Counts distinct strings by their hashes: 8 bytes each, for millions of them."""
-
-    _PENDING = 4_000_000
-
-    def __init__(self) -> None:
-        self._known = np.zeros(0, np.int64)
-        self._pending: list[np.ndarray] = []
-
-    def add(self, column: pa.ChunkedArray) -> None:
-        values = pc.unique(column).to_pylist()
-        self._pending.append(np.array([hash(v) for v in values], np.int64))
-        if sum(map(len, self._pending)) > self._PENDING:
-            self._merge()
-
-    def __len__(self) -> int:
-        self._merge()
-        return len(self._known)
-
-    def _merge(self) -> None:
-        self._known = np.unique(np.concatenate([self._known, *self._pending]))
-        self._pending = []
 
 
 def _spread(values: np.ndarray) -> dict[str, float]:

@@ -17,9 +17,9 @@ returns them, their formulas or their comments.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -160,19 +160,15 @@ class PostChoice:
         }
         posts: dict[VisualId, list[PostId]] = {i: [] for i in by_visual}
         instances: dict[FormulaId, PostId] = {}
-        tables = self._collection.formula_tables() if by_visual or by_id else ()
-        for _, read in tables:
-            for row in read():
-                if isinstance(row, Failure) or "d" in row.issue:
-                    continue
-                if row.formula_id in by_id:
-                    instances[row.formula_id] = row.post_id
-                kept = posts.get(row.visual_id)
-                has_room = (
-                    kept is not None and len(kept) < self._config.posts_per_formula
-                )
-                if kept is not None and has_room and row.post_id not in kept:
-                    kept.append(row.post_id)
+        for row in self._collection.formulas() if by_visual or by_id else ():
+            if isinstance(row, Failure) or "d" in row.issue:
+                continue
+            if row.formula_id in by_id:
+                instances[row.formula_id] = row.post_id
+            kept = posts.get(row.visual_id)
+            has_room = kept is not None and len(kept) < self._config.posts_per_formula
+            if kept is not None and has_room and row.post_id not in kept:
+                kept.append(row.post_id)
         self._count(counts, "task2", by_visual, [i for i in posts if posts[i]])
         for task in ("task2_formulas", "ntcir12"):
             self._count(counts, task, self._judged.get(task, set()), instances)
@@ -274,12 +270,17 @@ class SubsetCollection(Collection):
         """Yield what the proofs of statements cite that can be found."""
         return self._filter(self._whole.statement_links())
 
-    def formula_tables(
-        self,
-    ) -> Iterator[tuple[str, Callable[[], Iterator[Formula | Failure]]]]:
-        """Yield the formula index of the chosen posts, table by table."""
-        for name, read in self._whole.formula_tables():
-            yield name, partial(self._filter_formulas, read)
+    def formulas(self) -> Iterator[Formula | Failure]:
+        """Yield the formula index of the chosen posts."""
+        for formula in self._whole.formulas():
+            if isinstance(formula, Failure):
+                yield formula
+            elif formula.post_id in self._searched:
+                yield formula
+            elif formula.post_id in self._learnt:
+                # Its tree is needed, but no search may return it.
+                issue = formula.issue if "d" in formula.issue else f"{formula.issue}d"
+                yield formula._replace(issue=issue)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of the subset."""
@@ -326,19 +327,6 @@ class SubsetCollection(Collection):
             is_failure = isinstance(found, Failure)
             if is_failure or self._choice.has_topic(found.topic_id, found.task):  # type: ignore[union-attr]
                 yield found
-
-    def _filter_formulas(
-        self, read: Callable[[], Iterator[Formula | Failure]]
-    ) -> Iterator[Formula | Failure]:
-        for formula in read():
-            if isinstance(formula, Failure):
-                yield formula
-            elif formula.post_id in self._searched:
-                yield formula
-            elif formula.post_id in self._learnt:
-                # Its tree is needed, but no search may return it.
-                issue = formula.issue if "d" in formula.issue else f"{formula.issue}d"
-                yield formula._replace(issue=issue)
 
 
 def _task_of(task: str) -> str:

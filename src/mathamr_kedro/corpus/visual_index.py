@@ -14,7 +14,6 @@ from typing import IO
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from mathamr_kedro.base.checksums import check_folder, write_checksums
 from mathamr_kedro.base.files import replace_folder
@@ -101,20 +100,6 @@ class VisualIndex:
         latex = strip_delimiters(unescape_latex(cell.decode("utf-8", "surrogatepass")))
         name = str(owner) if owner > 0 else f"c{-owner}" if owner else ""
         return FormulaRow(str(self._visual_ids[place]), latex, name)
-
-    def count_other_visual_ids(
-        self, formula_ids: pa.Array, visual_ids: pa.Array
-    ) -> int:
-        """Count known formulas whose visual id is not that of the index."""
-        is_number = pc.match_substring_regex(formula_ids, r"^\d{1,18}$")
-        numbers = formula_ids.filter(is_number).cast(pa.int64()).to_numpy()
-        given = visual_ids.filter(is_number).to_numpy(zero_copy_only=False)
-        if not len(numbers) or not len(self._ids):
-            return 0
-        places = np.minimum(np.searchsorted(self._ids, numbers), len(self._ids) - 1)
-        is_known = self._ids[places] == numbers
-        expected = self._visual_ids[places].astype(str)
-        return int((is_known & (given.astype(str) != expected)).sum())
 
     def count_visual_ids(self, visual_ids: Iterable[str]) -> int:
         """Count how many of the ids are visual ids of this index."""

@@ -141,12 +141,11 @@ class _Formulas(_Docs):
 
     def docs_iter(self) -> Iterator[_Formula]:
         seen: set[str] = set()
-        for _, read in self._collection.formula_tables():
-            for row in read():
-                if isinstance(row, Failure) or row.visual_id in seen:
-                    continue
-                seen.add(row.visual_id)
-                yield _Formula(row.visual_id, f"${row.latex}$")
+        for row in self._collection.formulas():
+            if isinstance(row, Failure) or row.visual_id in seen:
+                continue
+            seen.add(row.visual_id)
+            yield _Formula(row.visual_id, f"${row.latex}$")
 
     def docs_cls(self) -> type:
         return _Formula

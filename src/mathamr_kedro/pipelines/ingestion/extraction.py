@@ -5,10 +5,8 @@ Every ``extract_*`` node yields shards as ``(failures, records)``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import groupby
-from operator import itemgetter
 from typing import Any
 
 from mathamr_kedro.base.checksums import checksum
@@ -48,11 +46,7 @@ def extract_formulas(
     """Read the formula index of the collection."""
     collection = open_subset(collection, chosen_posts, parameters)
     size = IngestionConfig.read(parameters).formulas_per_shard
-    sources = (
-        (f"formulas-{table.zfill(4)}", read())
-        for table, read in collection.formula_tables()
-    )
-    yield from _extract_shards("formulas", collection, sources, size)
+    yield from _extract_shards("formulas", collection, collection.formulas(), size)
 
 
 def extract_posts(
@@ -125,13 +119,13 @@ def _extract(
     clean: Callable[..., Any] | None = None,
 ) -> ShardPairs:
     size = IngestionConfig.read(parameters).records_per_shard
-    yield from _extract_shards(table, collection, [(table, raw)], size, clean)
+    yield from _extract_shards(table, collection, raw, size, clean)
 
 
 def _extract_shards(
     table: str,
     collection: Collection,
-    sources: Iterable[tuple[str, Iterable[Any]]],
+    raw: Iterable[Any],
     size: int,
     clean: Callable[..., Any] | None = None,
 ) -> ShardPairs:
@@ -140,7 +134,7 @@ def _extract_shards(
     Args:
         table: name of the table.
         collection: what it is read from.
-        sources: names of shards without their number, and raw records.
+        raw: raw records.
         size: raw records per shard.
         clean: returns the clean record and what was wrong with the raw one; ``None``
             if records are as they should be.
@@ -156,28 +150,17 @@ def _extract_shards(
     finished = start.finished & failures.finished
     is_read_before = table.startswith("statement")  # from the files of the posts
     total = 0 if is_read_before else collection.count_bytes(_PARTS[table][0])
-    rows = ((name, row) for name, raw in sources for row in raw)
-    counted = report_progress(rows, table, total_bytes=total)
-    for name, group in groupby(counted, key=itemgetter(0)):
-        raw = (row for _, row in group)
-        yield from _clean_shards(made_from, name, raw, clean, size, finished)
+    counted = report_progress(raw, table, total_bytes=total)
+    for batch in clean_in_batches(
+        counted, clean, size, lambda number: _name_shard(table, number) in finished
+    ):
+        name = _name_shard(table, batch.number)
+        yield (
+            Shard.of_rows(name, made_from, batch.failures),
+            Shard(name, made_from, batch.records, batch.counts),
+        )
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 
-def _clean_shards(
-    made_from: str,
-    name: str,
-    raw: Iterable[Any],
-    clean: Callable[..., Any] | None,
-    size: int,
-    finished: frozenset[str],
-) -> Iterator[tuple[Shard, Shard]]:
-    batches = clean_in_batches(
-        raw, clean, size, lambda number: f"{name}-{number:05d}" in finished
-    )
-    for batch in batches:
-        shard = f"{name}-{batch.number:05d}"
-        yield (
-            Shard.of_rows(shard, made_from, batch.failures),
-            Shard(shard, made_from, batch.records, batch.counts),
-        )
+def _name_shard(table: str, number: int) -> str:
+    return f"{table}-{number:05d}"

@@ -19,7 +19,6 @@ from mathamr_kedro.corpus import (
     check_accounts,
     check_formula_ids,
     count_failures,
-    count_unexplained,
     describe_formulas,
     describe_judgments,
     describe_posts,
@@ -134,10 +133,5 @@ def describe_ingestion(
         "judgments": describe_judgments(judgments),
         "accounts": accounts,
         "failures": count_failures(failures.tables()),
-        "unexplained_formulas": sum(
-            count_unexplained(table, visual_index)
-            for name in ("posts", "comments")
-            for table in tables[name].tables(["formula_map"])
-        ),
     }
     return statistics, *report_ingestion(statistics)
