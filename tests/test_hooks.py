@@ -15,7 +15,7 @@ from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingIn
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.writers import TOKEN
 from mathamr_kedro.hooks import ProjectHooks
-from mathamr_kedro.project import LastRun
+from mathamr_kedro.project import LastRun, configure_kedro
 from tests.conftest import PROJECT
 
 EMPTY = Pipeline([])
@@ -126,6 +126,27 @@ def test_the_log_counts_the_nodes(tmp_path, caplog):
 def test_an_error_of_a_command_is_one_line():
     with click.Context(click.Command("run")), pytest.raises(click.ClickException):
         ProjectHooks().on_pipeline_error(MissingInputError("gone"))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"pipelines": ["trainign"]}, "got 'trainign'.*did you mean 'training'"),
+        ({"pipelines": ["training"], "node_names": ["train_encodr"]}, "No node"),
+        ({"pipelines": ["training"], "node_names": ["training.report_training"]}, None),
+        ({}, None),
+    ],
+)
+def test_a_wrong_name_is_told_before_the_run(given, told):
+    context = SimpleNamespace(config_loader={"parameters": {}})
+    configure_kedro(PROJECT)
+    with click.Context(click.Command("run"), info_name="run") as command:
+        command.params = given
+        if told is None:
+            ProjectHooks().after_context_created(context)
+            return
+        with pytest.raises(click.ClickException, match=told):
+            ProjectHooks().after_context_created(context)
 
 
 @pytest.fixture

@@ -12,11 +12,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import yaml
 from kedro.io import CatalogProtocol, DatasetError
@@ -37,16 +40,13 @@ from mathamr_kedro.experiments import (
     COLLECTION,
     Cell,
     CellStore,
-    Ending,
     Experiment,
     FinishedCell,
-    Task,
     checksum_code,
     checksum_collection,
     describe_key,
     list_cells,
     read_experiment,
-    run_tasks,
 )
 from mathamr_kedro.experiments.grid import SHARED_STAGES
 from mathamr_kedro.project import configure_kedro, find_roots, open_catalog
@@ -67,29 +67,32 @@ _PREPARE = ("preprocessing",)
 _CELL_STAGES = ("training", "indexing", "evaluation")
 
 
-class _Finished(NamedTuple):
-    """A task that has run in this process."""
-
-    code: int
-
-    def poll(self) -> int:
-        return self.code
-
-
 @dataclass(frozen=True)
 class Work:
     """One Kedro run of the grid."""
 
-    task: Task
+    name: str
     stages: tuple[str, ...]
     parameters: Mapping[str, Any]
     folder: Path
     """Its log, its run file and what it writes for itself."""
+    needs: str = ""
+    """The work that must have ended well before."""
+    after: str = ""
+    """A work that must have ended before, well or not."""
 
     @property
     def log(self) -> Path:
         """What it printed."""
         return self.folder / LOG
+
+
+class Ending(NamedTuple):
+    """How a work ended."""
+
+    work: str
+    state: Literal["finished", "failed", "skipped"]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -201,28 +204,59 @@ class GridRun:
             prepare = f"graphs of {cell.condition}"
             known = prepared.setdefault(cell.preparation, prepare)
             if known not in works:
-                task = Task(prepare, group="preprocessing")
                 folder = base / f"graphs-{cell.preparation}"
-                works[prepare] = self._work(task, _PREPARE, cell, folder)
-            after = (trained[cell.training],) if cell.training in trained else ()
-            task = Task(cell.name, after, needs=(known,))
-            works[cell.name] = self._work(task, _CELL_STAGES, cell, base / cell.key)
+                works[prepare] = self._work(prepare, _PREPARE, cell, folder)
+            works[cell.name] = replace(
+                self._work(cell.name, _CELL_STAGES, cell, base / cell.key),
+                needs=known,
+                after=trained.get(cell.training, ""),
+            )
             trained[cell.training] = cell.name
         return list(works.values())
 
-    def run(
-        self, works: Sequence[Work], devices: Sequence[str], in_process: bool = False
-    ) -> Iterator[Ending]:
-        """Run what is to do; one child process per device at a time."""
-        by_name = {work.task.name: work for work in works}
+    def run(self, works: Sequence[Work], devices: Sequence[str]) -> Iterator[Ending]:
+        """Run what is to do; yield how each work ended.
 
-        def start(name: str, slot: int) -> _Finished | subprocess.Popen[bytes]:
-            if in_process:
-                return self._run_here(by_name[name])
-            return self._start(by_name[name], devices[slot])
+        Preprocessing runs one at a time, cells one per device; a cell whose
+        preprocessing failed is skipped.
 
-        tasks = [work.task for work in works]
-        return run_tasks(tasks, start, 1 if in_process else len(devices))
+        Args:
+            works: in order; each names only works before it.
+            devices: one child process on each at a time; none: in this process.
+        """
+        if not devices:
+            ended: dict[str, Ending] = {}
+            for work in works:
+                ended[work.name] = self._finish(work, ended.get(work.needs))
+                yield ended[work.name]
+            return
+        free: SimpleQueue[str] = SimpleQueue()
+        for device in devices:
+            free.put(device)
+        found: dict[str, Future[Ending]] = {}
+
+        def finish(work: Work) -> Ending:
+            # Works before it were begun before it, so nobody waits for ever.
+            before = [found[name] for name in (work.after, work.needs) if name]
+            endings = [future.result() for future in before]
+            is_preparation = work.stages == _PREPARE
+            device = devices[0] if is_preparation else free.get()
+            try:
+                return self._finish(work, endings[-1] if endings else None, device)
+            finally:
+                if not is_preparation:
+                    free.put(device)
+
+        pools = ThreadPoolExecutor(1), ThreadPoolExecutor(len(devices))
+        try:
+            for work in works:
+                pool = pools[work.stages != _PREPARE]
+                found[work.name] = pool.submit(finish, work)
+            for future in as_completed(found.values()):
+                yield future.result()
+        finally:
+            for pool in pools:
+                pool.shutdown(cancel_futures=True)
 
     def _check_pairs(self) -> None:
         configs = check_stage_parameters(self.context.params)
@@ -236,30 +270,36 @@ class GridRun:
         return self.store.base.with_name("experiment_runs")
 
     def _work(
-        self, task: Task, stages: tuple[str, ...], cell: Cell, folder: Path
+        self, name: str, stages: tuple[str, ...], cell: Cell, folder: Path
     ) -> Work:
         own = merge_parameters(cell.changes, {"output_root": str(folder)})
-        return Work(task, stages, merge_parameters(self.settings or {}, own), folder)
+        return Work(name, stages, merge_parameters(self.settings or {}, own), folder)
 
-    def _run_here(self, work: Work) -> _Finished:
+    def _finish(
+        self, work: Work, needed: Ending | None, device: str | None = None
+    ) -> Ending:
+        """Run a work to its end, in this process if no device is named."""
+        if needed is not None and needed.state != "finished":
+            return Ending(work.name, "skipped", 0.0)
+        started = time.perf_counter()
+        if device is None:
+            is_well = self._run_here(work)
+        else:
+            variables = choose_device(device)
+            arguments = (work.parameters, work.folder, work.stages, variables)
+            is_well = start_run(self.root, self.env, *arguments).wait() == 0
+        seconds = time.perf_counter() - started
+        return Ending(work.name, "finished" if is_well else "failed", seconds)
+
+    def _run_here(self, work: Work) -> bool:
         work.folder.mkdir(parents=True, exist_ok=True)
         try:
             self.run_stages(work.stages, **work.parameters)
         except Exception as exc:
-            logger.exception("%s failed", work.task.name)
+            logger.exception("%s failed", work.name)
             work.log.write_text(f"{type(exc).__name__}: {exc}\n", encoding="utf-8")
-            return _Finished(1)
-        return _Finished(0)
-
-    def _start(self, work: Work, device: str) -> subprocess.Popen[bytes]:
-        return start_run(
-            self.root,
-            self.env,
-            work.parameters,
-            work.folder,
-            work.stages,
-            choose_device(device),
-        )
+            return False
+        return True
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ from typing import Any
 import click
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
+from kedro.framework.project import pipelines
 from kedro.io import AbstractVersionedDataset, CatalogProtocol
 from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.hints import plain_errors
 from mathamr_kedro.project import LastRun, find_roots
@@ -40,6 +41,7 @@ class ProjectHooks:
         self._context = context
         with plain_errors():
             check_stage_parameters(context.config_loader["parameters"])
+            _check_names()
 
     @hook_impl
     def before_pipeline_run(
@@ -91,6 +93,37 @@ class ProjectHooks:
         if click.get_current_context(silent=True) is not None:
             with plain_errors():
                 raise error
+
+
+def _check_names() -> None:
+    """Refuse pipelines and nodes that there are not, with the nearest names.
+
+    Kedro finds that out later, and shows a traceback without them.
+    """
+    command = click.get_current_context(silent=True)
+    if command is None or command.info_name != "run":
+        return
+    given = command.params
+    chosen = [*(given.get("pipelines") or ())]
+    chosen += [given["pipeline"]] if given.get("pipeline") else []
+    for name in chosen:
+        if name not in pipelines:
+            raise ConfigurationError(
+                f"Expected pipelines among {', '.join(pipelines)} (got {name!r})"
+                f"{suggest(name, list(pipelines))}"
+            )
+    options = ("node_names", "from_nodes", "to_nodes")
+    wanted = [name for option in options for name in given.get(option) or ()]
+    if wanted:
+        found = [pipelines[name] for name in chosen or ["__default__"]]
+        nodes = sorted(node.name for pipeline in found for node in pipeline.nodes)
+        for name in wanted:
+            if name not in nodes:
+                raise ConfigurationError(
+                    f"No node {name!r} in {', '.join(chosen) or 'the project'} "
+                    "(`kedro registry describe PIPELINE` lists them)"
+                    f"{suggest(name, nodes)}"
+                )
 
 
 def _check_clock(pipeline: Pipeline, catalog: CatalogProtocol) -> None:

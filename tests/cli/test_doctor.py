@@ -28,7 +28,8 @@ def test_stages_versions_and_parser_are_named(doctor):
     result = doctor()
     assert result.exit_code == 0
     lines = dict(line.split(maxsplit=1) for line in result.output.splitlines())
-    assert lines["amr_parsing"] == "finished"
+    assert lines["preprocessing"] == "no mathamr_plus.prepared"
+    assert "amr_graphs" not in lines["amr_parsing"]
     assert "math_graphs" in lines["graph_fusion"]
     assert lines["parser"].startswith("builtin")
 

@@ -125,25 +125,6 @@ def test_task2_submission_is_scored_by_visual_ids(files):
     assert json.loads(found.output)["measures"]["MAP'"]["score"] == 0.5
 
 
-def test_judgments_of_formula_ids_become_judgments_of_visual_ids(files):
-    (files / "1.tsv").write_text("501\t70\n502\t70\n503\t71\n")
-    (files / "qrels.tsv").write_text("B.1 0 501 0\nB.1 0 502 3\nB.1 0 503 0\n")
-    (files / "run.tsv").write_text("B.1\t501\t9\t1\t.9\tme\nB.1\t503\t9\t2\t.8\tme\n")
-    options = ("--output", "json", "-m", "MAP'", "--formula-qrels")
-    found = call(files, *options, "--visual-ids", files / "1.tsv", task="2")
-    assert json.loads(found.output)["measures"]["MAP'"]["score"] == 1.0
-    assert call(files, *options, task="2").exit_code == 2
-
-
-def test_corpus_ids_tell_what_is_unknown(files):
-    (files / "ids.txt").write_text("17\n4\n9\n5\n")
-    report = json.loads(
-        call(files, "--output", "json", "--corpus-ids", files / "ids.txt").output
-    )
-    [found] = [f for f in report["findings"] if f["code"] == "unknown_ids"]
-    assert found["examples"] == ["x"]
-
-
 def test_ambiguous_form_asks_for_the_option(files):
     (files / "qrels.tsv").write_text("B.1 0 70 3\n")
     (files / "run.tsv").write_text("B.1 501 17 1 0.9 me\n")
@@ -152,7 +133,7 @@ def test_ambiguous_form_asks_for_the_option(files):
     assert call(files, "--format", "trec", task="2").exit_code == 0
 
 
-def test_broken_lines_and_names_are_options(files):
+def test_broken_lines_are_an_option_and_names_are_unicode(files):
     (files / "qrels.tsv").write_text(
         "NTCIR12-MathWiki-1 xxx Be\u0301zier:1 4.0\n", encoding="utf-8"
     )
@@ -166,19 +147,10 @@ def test_broken_lines_and_names_are_options(files):
     with pytest.raises(MalformedInputError, match="line 2"):
         call(files, *options, task="ntcir")
     for bad_lines in ("skip", "as-trec-eval"):
-        for names, score in (("nfc", 1.0), ("as-written", 0.0)):
-            found = call(
-                files,
-                *options,
-                "--bad-lines",
-                bad_lines,
-                "--names",
-                names,
-                task="ntcir",
-            )
-            report = json.loads(found.output)
-            assert report["measures"]["Bpref full"]["score"] == score
-            assert "bad_lines" in {f["code"] for f in report["findings"]}
+        found = call(files, *options, "--bad-lines", bad_lines, task="ntcir")
+        report = json.loads(found.output)
+        assert report["measures"]["Bpref full"]["score"] == 1.0
+        assert "bad_lines" in {f["code"] for f in report["findings"]}
 
 
 @pytest.mark.shared

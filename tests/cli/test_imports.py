@@ -39,9 +39,9 @@ def test_help_needs_click_alone():
 
 @pytest.mark.parametrize("name", [
     "evaluate", "experiments", "experiments benchmark", "experiments compare",
-    "experiments list", "explain", "export", "export release", "index", "models",
-    "search", "show", "show amr", "show formula", "show graph", "show post",
-    "show summary",
+    "experiments dominance", "experiments list", "explain", "export", "export release",
+    "index", "models", "search", "show", "show amr", "show formula", "show graph",
+    "show post", "show summary",
 ])  # fmt: skip
 def test_help_of_a_command_needs_no_model_and_no_session(name):
     loaded = list_modules(PROJECT, *name.split(), "--help")

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -67,10 +68,10 @@ def test_failing_cell_is_told_and_the_others_go_on(whole, monkeypatch):
     broken = {**bad.parameters, "training": {"num_epochs": 0}}
     works = [
         graphs,
-        experiment_runs.Work(bad.task, bad.stages, broken, bad.folder),
+        replace(bad, parameters=broken),
         other,
     ]
-    states = {e.task: e.state for e in grid.run(works, [], in_process=True)}
+    states = {e.work: e.state for e in grid.run(works, [])}
     assert states == {
         "graphs of with": "finished",
         "with, seed 7": "failed",
@@ -108,8 +109,8 @@ def test_kill_ends_the_children_and_the_next_run_goes_on(data):
     done = store.find(first.key, collection)
     time_of_first = (done.folder / RECORD).stat().st_mtime_ns
     works = grid.plan([first, second], collection)
-    assert [work.task.name for work in works][-1] == second.name
-    assert [e.state for e in grid.run(works, [], in_process=True)] == ["finished"] * 2
+    assert [work.name for work in works][-1] == second.name
+    assert [e.state for e in grid.run(works, [])] == ["finished"] * 2
     assert (done.folder / RECORD).stat().st_mtime_ns == time_of_first
     assert grid.plan([first, second], collection) == []
 

@@ -113,4 +113,4 @@ def open_grid(name: str, data: Path, **settings: Any) -> GridRun:
 def run_grid(grid: GridRun) -> dict[str, str]:
     """Run what is unfinished in this process; return how each task ended."""
     works = grid.plan(grid.list_cells(), grid.ensure_collection())
-    return {e.task: e.state for e in grid.run(works, [], in_process=True)}
+    return {e.work: e.state for e in grid.run(works, [])}

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 class _EnvironmentName(click.ParamType):
@@ -73,12 +70,3 @@ DATA_ROOT = click.option(
     callback=_remember,
     help="Another folder for what the stages wrote.",
 )
-
-
-def make_console() -> Console:
-    """Return a console that does not wrap tables if the output is a file or pipe."""
-    # Loaded here: few commands draw tables.
-    from rich.console import Console  # noqa: PLC0415
-
-    console = Console()
-    return console if console.is_terminal else Console(width=200)

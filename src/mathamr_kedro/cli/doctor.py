@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from kedro.framework.project import pipelines
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.amr.transition import TransitionConfig
@@ -20,19 +21,10 @@ from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.project import find_roots, open_context
+from mathamr_kedro.stages import STAGES
 from mathamr_kedro.text import TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")
-_STAGES = {
-    "ingestion": ("posts", "formulas", "topics", "judgments", "formula_trees"),
-    "amr_parsing": ("amr_graphs", "topic_amr_graphs"),
-    "graph_fusion": ("math_graphs", "topic_math_graphs"),
-    "preprocessing": ("mathamr_plus.prepared",),
-    "training": ("mathamr_plus.model",),
-    "indexing": ("mathamr_plus.vectors", "mathamr_plus.index"),
-    "evaluation": ("runs", "metrics"),
-}
-"""What each stage leaves."""
 _AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
 
 
@@ -56,8 +48,8 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     click.echo(f"data root     {root}")
     for line in _describe_tools(dict(context.params)):
         click.echo(line)
-    for stage, names in _STAGES.items():
-        click.echo(f"{stage:<13} {_describe_stage(catalog, names)}")
+    for stage in STAGES[:-1]:  # the last one writes nothing that a stage reads
+        click.echo(f"{stage:<13} {_describe_stage(catalog, stage)}")
     if not verify:
         return
     damage = list(dict.fromkeys(_find_damage(root, catalog)))
@@ -85,8 +77,11 @@ def _describe_tools(parameters: dict[str, Any]) -> Iterator[str]:
     yield f"text models   {', '.join(here) or 'none'} (`mathamr models` shows all)"
 
 
-def _describe_stage(catalog: CatalogProtocol, names: tuple[str, ...]) -> str:
-    missing = [name for name in names if name in catalog and not catalog.exists(name)]
+def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
+    """Name what other stages read of a stage and is not there."""
+    others = (pipelines[name].inputs() for name in STAGES if name != stage)
+    made = pipelines[stage].all_outputs() & set().union(*others)
+    missing = sorted(name for name in made if not catalog.exists(name))
     return f"no {', '.join(missing)}" if missing else "finished"
 
 

@@ -7,19 +7,16 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._options import make_console
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.evaluation.metrics import (
     Evaluation,
     Group,
@@ -41,13 +38,10 @@ from mathamr_kedro.evaluation.stats import Table as ResultTable
 from mathamr_kedro.trec import (
     RUN_FORMS,
     BadLines,
-    Names,
-    Qrels,
     Run,
     VisualIds,
     read_qrels,
     read_run,
-    read_text,
     read_topic_notes,
 )
 
@@ -87,14 +81,6 @@ _OPTIONS = (
         help="Formula index (files or folders) that gives formulas their visual ids.",
     ),
     click.option(
-        "--formula-qrels", is_flag=True,
-        help="The qrels judge formula ids: turn them into visual ids, highest grade.",
-    ),
-    click.option(
-        "--corpus-ids", type=_FILE,
-        help="All ids a system could return, one per line or in the first column.",
-    ),
-    click.option(
         "--use-rank", is_flag=True, help="Order by the rank column, not by the scores."
     ),
     click.option(
@@ -110,10 +96,6 @@ _OPTIONS = (
     click.option(
         "--bad-lines", type=click.Choice(["refuse", "skip", "as-trec-eval"]),
         default="refuse", show_default=True, help="What to do with broken lines.",
-    ),
-    click.option(
-        "--names", type=click.Choice(["nfc", "as-written"]), default="nfc",
-        show_default=True, help="Compare names as NFC Unicode, or byte by byte.",
     ),
 )  # fmt: skip
 
@@ -134,13 +116,10 @@ class _Request:
     form: str | None
     depth: int
     visual_ids: tuple[Path, ...]
-    formula_qrels: bool
-    corpus_ids: Path | None
     use_rank: bool
     measures: tuple[str, ...]
     average: Any
     bad_lines: str
-    names: str
 
     def protocol(self, default_measures: int | None = None) -> Protocol:
         """Return how to score; only the first default measures where a number says."""
@@ -221,7 +200,7 @@ def command(
     elif output == "csv":
         click.echo(_as_csv(evaluation, groups, per_topic), nl=False)
     else:
-        _show(evaluation, groups, per_topic, make_console())
+        _show(evaluation, groups, per_topic)
 
 
 def _compare(
@@ -248,21 +227,17 @@ def _score_files(
     paths: Sequence[Path], request: _Request, protocol: Protocol
 ) -> list[Evaluation]:
     """Read run files and score them by the same judgments."""
-    names: Names = "nfc" if request.names == "nfc" else "as_written"
     bad_lines: BadLines = request.bad_lines.replace("-", "_")  # type: ignore[assignment]
-    qrels = read_qrels(request.qrels, protocol.grades, names)
+    qrels = read_qrels(request.qrels, protocol.grades)
     judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
-    runs = [read_run(p, request.form, judged_ids, bad_lines, names) for p in paths]
+    runs = [read_run(p, request.form, judged_ids, bad_lines) for p in paths]
     _refuse_empty(runs, paths)
     visual_ids = None
     if request.visual_ids:
-        visual_ids = _look_up(runs, qrels, request)
-        if request.formula_qrels:
-            qrels, _ = qrels.judge_visual_ids(visual_ids.of_formula)
-    elif request.formula_qrels:
-        raise click.UsageError("--formula-qrels needs the formula index (--visual-ids)")
-    corpus_ids = _read_ids(request.corpus_ids, names) if request.corpus_ids else None
-    return [evaluate_run(r, qrels, protocol, visual_ids, corpus_ids) for r in runs]
+        lists = (run.documents(topic) for run in runs for topic in run.lists)
+        formula_ids = set(chain.from_iterable(hits.ids for hits in lists))
+        visual_ids = VisualIds.read(request.visual_ids, formula_ids, set(judged_ids))
+    return [evaluate_run(run, qrels, protocol, visual_ids) for run in runs]
 
 
 def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
@@ -275,20 +250,6 @@ def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
                 f"Expected results in the run {str(path)!r} (got {left or 'none'}); "
                 "lines are 'topic Q0 document rank score name'"
             )
-
-
-def _look_up(runs: Sequence[Run], qrels: Qrels, request: _Request) -> VisualIds:
-    lists = (run.documents(topic) for run in runs for topic in run.lists)
-    formula_ids = set(chain.from_iterable(hits.ids for hits in lists))
-    judged = set(chain.from_iterable(qrels.grades.values()))
-    if not request.formula_qrels:
-        return VisualIds.read(request.visual_ids, formula_ids, judged)
-    return VisualIds.read(request.visual_ids, formula_ids | judged)
-
-
-def _read_ids(path: Path, names: Names) -> frozenset[str]:
-    lines = read_text(path, names).split("\n")
-    return frozenset(line.split("\t")[0].strip() for line in lines) - {""}
 
 
 def _topic_groups(evaluation: Evaluation) -> list[Group]:
@@ -344,52 +305,43 @@ def _as_csv(evaluation: Evaluation, groups: list[Group], per_topic: bool) -> str
     return text.getvalue()
 
 
-def _show(
-    evaluation: Evaluation, groups: list[Group], per_topic: bool, console: Console
-) -> None:
+def _show(evaluation: Evaluation, groups: list[Group], per_topic: bool) -> None:
     protocol = evaluation.protocol
     depth = f"depth {protocol.depth}" if protocol.depth else "all results"
-    table = Table(
-        title=f"{escape(evaluation.run_name)}: {protocol.title}, "
+    print_table(
+        ("measure", *_ANCHORS),
+        [
+            (name, *map(format_score, summary))
+            for name, summary in evaluation.summarise().items()
+        ],
+        title=f"{evaluation.run_name}: {protocol.title}, "
         f"{len(evaluation.topics)} topics, {depth}",
         caption=f"floor: {protocol.candidates} in random order; shuffled: this run's "
         "results in random order; ceiling: ideal order",
     )
-    table.add_column("measure")
-    for anchor in _ANCHORS:
-        table.add_column(
-            anchor, justify="right", style="bold" if anchor == "score" else ""
-        )
-    for name, summary in evaluation.summarise().items():
-        table.add_row(name, *map(format_score, summary))
-    console.print(table)
     for finding in evaluation.findings:
-        sign = "[yellow]![/]" if finding.level == "warning" else "[dim]-[/]"
+        sign = "!" if finding.level == "warning" else "-"
         examples = f" ({', '.join(finding.examples)})" if finding.examples else ""
-        text = escape(finding.message + examples)
-        console.print(f"{sign} {text}", soft_wrap=True, highlight=False)
+        click.echo(f"{sign} {finding.message}{examples}")
     if groups:
-        console.print(_group_table("By kind of topic", groups))
+        _show_groups("By kind of topic", groups)
     if per_topic:
-        console.print(_group_table("By topic", _topic_groups(evaluation)))
+        _show_groups("By topic", _topic_groups(evaluation))
 
 
-def _group_table(title: str, groups: list[Group]) -> Table:
-    table = Table(title=title)
-    table.add_column("group")
-    table.add_column("topics", justify="right")
-    for name in groups[0].summaries:
-        table.add_column(name, justify="right")
-    before = groups[0].dimension
-    for group in groups:
-        if group.dimension != before:
-            table.add_section()
-            before = group.dimension
-        scores = (format_score(summary.score) for summary in group.summaries.values())
-        table.add_row(
-            f"{group.dimension} {escape(group.value)}", str(group.num_topics), *scores
-        )
-    return table
+def _show_groups(title: str, groups: list[Group]) -> None:
+    rows: list[Sequence[str] | None] = []
+    for _, same in groupby(groups, key=lambda group: group.dimension):
+        rows += [None] if rows else []
+        rows += [
+            (
+                f"{group.dimension} {group.value}",
+                str(group.num_topics),
+                *(format_score(summary.score) for summary in group.summaries.values()),
+            )
+            for group in same
+        ]
+    print_table(("group", "topics", *groups[0].summaries), rows, title)
 
 
 def _names_of(paths: Sequence[Path], scored: Sequence[Evaluation]) -> list[str]:
@@ -446,7 +398,7 @@ def _write_comparison(output: str, table: ResultTable, tests: list[Comparison]) 
         case "latex":
             click.echo(table.to_latex(), nl=False)
         case _:
-            _show_comparison(table, tests, make_console())
+            _show_comparison(table, tests)
 
 
 def _list_tests(tests: list[Comparison]) -> str:
@@ -459,33 +411,26 @@ def _list_tests(tests: list[Comparison]) -> str:
     return text.getvalue()
 
 
-def _show_comparison(
-    table: ResultTable, tests: list[Comparison], console: Console
-) -> None:
+def _show_comparison(table: ResultTable, tests: list[Comparison]) -> None:
+    head = (
+        "run", "mean", "difference", "95 % interval", "t", "p (t)", "p (random.)",
+        "p (Bonf.)", "p (Holm)", "better/equal/worse",
+    )  # fmt: skip
+    baseline = next(row.labels[0] for row in table.rows if row.is_baseline)
     for column in table.columns:
-        grid = Table(title=escape(f"{column.title} ({table.title})"))
-        grid.add_column("run")
-        for title in ("mean", "difference", "95 % interval", "t", "p (t)"):
-            grid.add_column(title, justify="right")
-        for title in ("p (random.)", "p (Bonf.)", "p (Holm)", "better/equal/worse"):
-            grid.add_column(title, justify="right")
-        for row in table.rows:
-            if row.is_baseline:
-                mean = next(t.baseline_mean for t in tests if t.measure == column.key)
-                grid.add_row(escape(row.labels[0]) + "†", format_score(mean))
-        for test in tests:
-            if test.measure == column.key:
-                grid.add_row(*_cells(test))
-        console.print(grid)
+        own = [test for test in tests if test.measure == column.key]
+        first = (f"{baseline}†", format_score(own[0].baseline_mean))
+        rows = [first, *map(_cells, own)]
+        print_table(head, rows, f"{column.title} ({table.title})")
     for note in table.notes:
-        console.print(escape(note), soft_wrap=True, highlight=False)
+        click.echo(note)
 
 
 def _cells(test: Comparison) -> list[str]:
     mark = "*" if test.significant else ""
     p_values = (test.p_t, test.p_randomisation, test.p_bonferroni, test.p_holm)
     return [
-        escape(test.condition),
+        test.condition,
         format_score(test.mean) + mark,
         format_score(test.difference, signed=True),
         f"[{', '.join(format_score(end, signed=True) for end in test.interval)}]",

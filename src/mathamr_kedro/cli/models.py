@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.text import (
     TEXT_MODELS,
     explain_absence,
@@ -30,11 +29,11 @@ def command(context: click.Context) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    table = Table("name", "model", "dimensions", "state")
+    rows = []
     for name, model in TEXT_MODELS.items():
         state = explain_absence(name) or str(find_text_model(name))
-        table.add_row(name, model.title, str(model.dimension), state)
-    Console().print(table)
+        rows.append((name, model.title, str(model.dimension), state))
+    print_table(("name", "model", "dimensions", "state"), rows, labels=4)
 
 
 @command.command(name="get")

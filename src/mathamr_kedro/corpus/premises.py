@@ -6,9 +6,9 @@ statements.jsonl.gz    {"id": "algebra-lemma-silly", "type": "lemma", "name": nu
 qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 
-A query is a statement itself, by its id: it is left out of its own results
-(``evaluation.leave_out_query``). Only links of the training split are told to anybody;
-those of the other splits are asked for.
+A query is a statement itself, by its id: it is excluded from its own results. Only
+links of the training split are told to anybody; those of the other splits are asked
+for.
 """
 
 from __future__ import annotations

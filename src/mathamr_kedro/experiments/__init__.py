@@ -5,7 +5,7 @@ recorded in a folder that is named by a checksum of both. Results are tables ove
 
 ```
 grid           an experiment: conditions, seeds, a baseline, tables of the thesis
-   │ scheduling    run the cells that are missing, several at once if devices allow
+   │ experiment_runs   run the cells that are missing, several at once if devices allow
    ▼
 cells          one folder per finished cell: record, scores, metrics, history
    │ costs         times, memory and sizes of a cell
@@ -43,7 +43,6 @@ from mathamr_kedro.experiments.grid import (
     list_cells,
     read_experiment,
 )
-from mathamr_kedro.experiments.scheduling import Ending, Task, run_tasks
 
 __all__ = [
     "COLLECTION",
@@ -52,14 +51,11 @@ __all__ = [
     "CellOutputs",
     "CellRecord",
     "CellStore",
-    "Ending",
     "Experiment",
     "FinishedCell",
-    "Task",
     "checksum_code",
     "checksum_collection",
     "describe_key",
     "list_cells",
     "read_experiment",
-    "run_tasks",
 ]

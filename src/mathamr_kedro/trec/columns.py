@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.trec.files import Names, read_text
+from mathamr_kedro.trec.files import read_text
 
 BadLines = Literal["refuse", "skip", "as_trec_eval"]
 """What to do with a line of a wrong form: stop with an error, skip it, or read it as
@@ -40,7 +40,6 @@ class Columns:
         cls,
         path: Path,
         bad_lines: BadLines = "refuse",
-        names: Names = "nfc",
         width: int | None = None,
     ) -> Columns:
         """Read and split a file.
@@ -49,7 +48,6 @@ class Columns:
             path: the file; it is split at tabs if its first line has one, else at
                 blanks.
             bad_lines: what to do with lines of another width.
-            names: how to read names beyond ASCII.
             width: number of columns, that of most lines when absent. Where it is
                 given, a line that tabs do not split into so many columns is split at
                 tabs and blanks alike.
@@ -58,7 +56,7 @@ class Columns:
             MissingInputError: there is no such file.
             MalformedInputError: it is not UTF-8 text, or a line has a wrong width.
         """
-        text = read_text(path, names).replace("\r\n", "\n").replace("\r", "\n")
+        text = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
         separator = "\t" if "\t" in text.lstrip().partition("\n")[0] else " "
         evenly = split_evenly(text.rstrip("\n"), separator)
         if evenly is not None and width in (None, len(evenly)):

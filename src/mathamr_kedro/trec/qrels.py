@@ -36,7 +36,6 @@ from mathamr_kedro.base.records import Failure, Judgment
 from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.trec.columns import Columns
 from mathamr_kedro.trec.files import (
-    Names,
     open_binary,
     open_to_replace,
     refuse_damaged_gzip,
@@ -124,22 +123,19 @@ class Qrels:
                 file.writelines(f"{topic}\t0\t{i}\t{g}\n" for i, g in by_id.items())
 
 
-def read_qrels(
-    path: Path | str, scale: GradeScale = ARQMATH, names: Names = "nfc"
-) -> Qrels:
+def read_qrels(path: Path | str, scale: GradeScale = ARQMATH) -> Qrels:
     """Read the judgments of a file, plain or gzip.
 
     Args:
         path: the file.
         scale: the grades of the test collection.
-        names: how to read names beyond ASCII.
 
     Raises:
         MissingInputError: there is no such file.
         MalformedInputError: a line cannot be read, a grade is out of range, or a
             document has two different grades for one topic.
     """
-    lines = _read_lines(Path(path), scale, names)
+    lines = _read_lines(Path(path), scale)
     unjudged = 0
     for failure in lines.failures.values():
         if failure.reason == "no_judgment":
@@ -192,10 +188,8 @@ class _Lines(NamedTuple):
     """By line number, in order."""
 
 
-def _read_lines(
-    path: Path, scale: GradeScale, names: Names = "nfc", topic_prefix: str = ""
-) -> _Lines:
-    columns = _split_columns(path, names)
+def _read_lines(path: Path, scale: GradeScale, topic_prefix: str = "") -> _Lines:
+    columns = _split_columns(path)
     topics, *_, documents, cells = columns.cells
     meaning = {cell: scale.read(cell) for cell in set(cells)}
     grades: dict[TopicId, dict[str, Grade]] = {}
@@ -225,13 +219,13 @@ def _read_lines(
     return _Lines(columns, grades, failures)
 
 
-def _split_columns(path: Path, names: Names) -> Columns:
+def _split_columns(path: Path) -> Columns:
     """Split a file of TREC's four columns, or of BEIR's three behind their header."""
     with open_binary(path) as stream, refuse_damaged_gzip(path):
         first = stream.readline(200).decode("utf-8-sig", "replace")
     if tuple(first.lower().split()) != _BEIR:
-        return Columns.read(path, bad_lines="skip", names=names, width=4)
-    found = Columns.read(path, bad_lines="skip", names=names, width=len(_BEIR))
+        return Columns.read(path, bad_lines="skip", width=4)
+    found = Columns.read(path, bad_lines="skip", width=len(_BEIR))
     cells = [column[1:] for column in found.cells]
     return replace(found, cells=cells, line_numbers=found.line_numbers[1:])
 

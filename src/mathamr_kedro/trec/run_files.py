@@ -19,7 +19,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.trec.columns import BadLines, Columns
-from mathamr_kedro.trec.files import Names, open_to_replace
+from mathamr_kedro.trec.files import open_to_replace
 from mathamr_kedro.trec.run_forms import (
     DOCUMENT_COLUMNS,
     RANK_COLUMNS,
@@ -34,7 +34,6 @@ def read_run(
     form: str | None = None,
     known_ids: Collection[str] = frozenset(),
     bad_lines: BadLines = "refuse",
-    names: Names = "nfc",
 ) -> Run:
     """Read a run file, plain or gzip, with tabs or blanks between columns.
 
@@ -43,7 +42,6 @@ def read_run(
         form: ``trec``, ``arqmath1`` or ``arqmath2``; found out when absent.
         known_ids: ids that documents may have, to tell forms apart.
         bad_lines: what to do with lines of a wrong form.
-        names: how to read names beyond ASCII.
 
     Raises:
         MissingInputError: there is no such file.
@@ -51,7 +49,7 @@ def read_run(
             message names file and line.
     """
     path = Path(path)
-    columns = Columns.read(path, bad_lines, names)
+    columns = Columns.read(path, bad_lines)
     empty = Run(_name_of(path), {}, source=path.name)
     if not len(columns):
         return empty

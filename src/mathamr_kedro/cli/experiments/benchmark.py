@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from mathamr_kedro.base.errors import (
     ConfigurationError,
@@ -19,6 +17,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import PARAMS, find_results, read_settings
 from mathamr_kedro.experiment_runs import CollectionRun
 from mathamr_kedro.experiments import FinishedCell
@@ -116,7 +115,7 @@ def _choose_benchmarks(suite: Path, env: str | None) -> list[Benchmark]:
 def _list_benchmarks(
     chosen: Sequence[Benchmark], runs: Mapping[str, CollectionRun]
 ) -> None:
-    table = Table("benchmark", "title", "queries", "environment", "needs", "state")
+    rows = []
     for benchmark in chosen:
         run = runs[benchmark.environment]
         problem = run.find_problem(benchmark.variable)
@@ -124,11 +123,10 @@ def _list_benchmarks(
         needs = benchmark.variable or "nothing"
         if benchmark.variable and not os.environ.get(benchmark.variable):
             needs += " (not set)"
-        table.add_row(
-            benchmark.name, benchmark.title, f"{benchmark.queries:,}",
-            benchmark.environment, needs, state,
-        )  # fmt: skip
-    Console(width=None if sys.stdout.isatty() else 200).print(table)
+        queries, env = f"{benchmark.queries:,}", benchmark.environment
+        rows.append((benchmark.name, benchmark.title, queries, env, needs, state))
+    head = ("benchmark", "title", "queries", "environment", "needs", "state")
+    print_table(head, rows, labels=len(head))
 
 
 def _find_cells(

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._options import DATA_ROOT, ENV, make_console
+from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.evaluation.metrics import (
     Group,
     MathDominance,
     Protocol,
     evaluate_run,
 )
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.runs import TopicSet, list_topic_sets
 from mathamr_kedro.text import measure_math_share
@@ -64,6 +61,11 @@ def command(
     those of the files RUNS: scores over the questions with a large share of formulas,
     and recall of the relevant answers with one.
     """
+    # It loads torch, which the help need not wait for.
+    from mathamr_kedro.pipelines.evaluation.parameters import (  # noqa: PLC0415
+        EvaluationConfig,
+    )
+
     catalog: Any = open_catalog(**where)
     _refuse_missing(catalog, where["env"])
     thresholds = tuple(_read_share(part) for part in above.split(",") if part.strip())
@@ -94,10 +96,9 @@ def command(
     if output == "json":
         click.echo(json.dumps(_as_plain(found), indent=2, ensure_ascii=False))
         return
-    console = make_console()
     for name, by_system in found.items():
         for kind, title in _TITLES.items():
-            _show(console, f"{title} ({name})", kind, by_system)
+            _show(f"{title} ({name})", kind, by_system)
 
 
 def _break_down(
@@ -173,23 +174,15 @@ def _as_plain(found: dict[str, dict[str, list[Group]]]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _show(
-    console: Console, title: str, kind: str, by_system: dict[str, list[Group]]
-) -> None:
-    table = Table(title=title)
-    table.add_column("system")
-    table.add_column("share")
-    table.add_column("topics", justify="right")
+def _show(title: str, kind: str, by_system: dict[str, list[Group]]) -> None:
     shown = {s: [g for g in gs if g.dimension == kind] for s, gs in by_system.items()}
     names = next((list(g.summaries) for gs in shown.values() for g in gs), [])
-    for name in names:
-        table.add_column(name, justify="right")
+    rows: list[Sequence[str] | None] = []
     for system, groups in shown.items():
         for place, group in enumerate(groups):
             scores = [format_score(s.score) for s in group.summaries.values()]
-            label = escape(system) if place == 0 else ""
-            empty = ["-"] * len(scores)
-            cells = scores if group.num_topics else empty
-            table.add_row(label, group.value, str(group.num_topics), *cells)
-        table.add_section()
-    console.print(table)
+            cells = scores if group.num_topics else ["-"] * len(scores)
+            label = "" if place else system
+            rows.append((label, group.value, str(group.num_topics), *cells))
+        rows.append(None)
+    print_table(("system", "share", "topics", *names), rows, title, labels=2)

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 
 import click
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import find_results
 from mathamr_kedro.experiment_runs import list_experiments
 from mathamr_kedro.experiments.benchmark import BENCHMARK
@@ -59,7 +56,5 @@ def _print_versions(rows: Sequence[tuple[str, ...]]) -> None:
     for title in titles[2:6]:
         if len(rows) > 1 and len(set(columns[title])) == 1:
             click.echo(f"{title}: {columns.pop(title)[0]}")
-    table = Table(*columns)
-    for cells in zip(*columns.values(), strict=True):
-        table.add_row(*map(escape, cells))
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    rows = list(zip(*columns.values(), strict=True))
+    print_table(list(columns), rows, labels=len(columns))

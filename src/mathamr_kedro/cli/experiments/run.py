@@ -11,8 +11,8 @@ import click
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.cli.experiments._results import PARAMS, read_settings
 from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.experiment_runs import GridRun, Work, list_devices
-from mathamr_kedro.experiments import Cell, Ending
+from mathamr_kedro.experiment_runs import Ending, GridRun, Work, list_devices
+from mathamr_kedro.experiments import Cell
 from mathamr_kedro.experiments.grid import CELL_STAGES
 from mathamr_kedro.project import find_project
 from mathamr_kedro.stages import check_stage_parameters
@@ -100,11 +100,11 @@ def _run_cells(
     collection = grid.ensure_collection()
     works = grid.plan(cells, collection)
     names = {cell.name for cell in cells}
-    todo = sum(work.task.name in names for work in works)
+    todo = sum(work.name in names for work in works)
     done = len(cells) - todo
     click.echo(f"{grid.name}: {len(cells)} cells, {done} finished, {todo} to do")
     failed = []
-    for number, ending in enumerate(grid.run(works, slots, not slots), start=1):
+    for number, ending in enumerate(grid.run(works, slots), start=1):
         click.echo(f"[{number}/{len(works)}] {_describe(ending)}")
         if ending.state != "finished":
             failed.append(ending)
@@ -121,15 +121,15 @@ def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
 
 def _describe(ending: Ending) -> str:
     if ending.state == "skipped":
-        return f"{ending.task}: skipped, what it needs has failed"
-    return f"{ending.task}: {ending.state} after {ending.seconds:.0f} s"
+        return f"{ending.work}: skipped, what it needs has failed"
+    return f"{ending.work}: {ending.state} after {ending.seconds:.0f} s"
 
 
 def _report_failures(failed: Sequence[Ending], works: Sequence[Work]) -> None:
-    logs = {work.task.name: work.log for work in works}
+    logs = {work.name: work.log for work in works}
     for ending in failed:
         if ending.state == "failed":
-            log = logs[ending.task]
+            log = logs[ending.work]
             lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-            click.echo(f"\n{ending.task} failed; {log} ends with:", err=True)
+            click.echo(f"\n{ending.work} failed; {log} ends with:", err=True)
             click.echo("\n".join(lines[-8:]), err=True)

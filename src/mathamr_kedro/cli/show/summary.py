@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 from kedro.io import CatalogProtocol, DatasetError
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.hints import complete_commands
 
 _MEASURES = 4
@@ -30,15 +28,14 @@ def command(env: str | None, data_root: str | None) -> None:
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     catalog = open_catalog(env, data_root)
-    console = Console()
     statistics = _load(catalog, "ingestion_statistics")
     if statistics is None:
         raise MissingInputError("No outputs yet; run `kedro run` or `make demo`")
-    _show_ingestion(statistics, console)
+    _show_ingestion(statistics)
     metrics = _load(catalog, "metrics")
     reports = ["ingestion_report", *(["evaluation_report"] if metrics else [])]
     files = [Path(catalog[name]._describe()["filepath"]) for name in reports]
-    console.print("\nWhere to look")
+    click.echo("\nWhere to look")
     for what, why in (
         *(
             (str(_shorten(file)), "a report, beside those of other stages")
@@ -47,11 +44,9 @@ def command(env: str | None, data_root: str | None) -> None:
         ("kedro viz run", "the pipelines in your browser"),
         ("kedro ipython", "catalog.load('posts').to_pandas()"),
     ):
-        shown = escape(complete_commands(f"`{what}`", env, data_root).strip("`"))
-        console.print(f"  [bold]{shown:<42}[/bold] {why}", soft_wrap=True)
-    for table in _tabulate_metrics(metrics or []):
-        console.print()
-        console.print(table)
+        shown = complete_commands(f"`{what}`", env, data_root).strip("`")
+        click.echo(f"  {click.style(f'{shown:<42}', bold=True)} {why}")
+    _show_metrics(metrics or [])
 
 
 def _shorten(path: Path) -> Path:
@@ -65,8 +60,8 @@ def _load(catalog: CatalogProtocol, name: str) -> Any:
         return None
 
 
-def _tabulate_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
-    """Yield a table for each topic set: systems between floor and ceiling."""
+def _show_metrics(metrics: Sequence[Mapping[str, Any]]) -> None:
+    """Print a table for each topic set: systems between floor and ceiling."""
     for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
         chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
         measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]
@@ -77,25 +72,20 @@ def _tabulate_metrics(metrics: Sequence[Mapping[str, Any]]) -> Iterator[Table]:
         rows["ceiling (ideal order)"] = {m["measure"]: m["ceiling"] for m in chosen}
         what = {1: "answers", 2: "formulas"}[task]
         title = f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics"
-        table = Table("system", title=title)
-        for measure in measures:
-            table.add_column(measure, justify="right")
-        for system, means in rows.items():
-            style = "dim" if "(" in system else None
-            cells = [format_score(means[measure], 3) for measure in measures]
-            table.add_row(system, *cells, style=style)
-        yield table
+        cells = [
+            (system, *(format_score(means[measure], 3) for measure in measures))
+            for system, means in rows.items()
+        ]
+        click.echo()
+        print_table(("system", *measures), cells, title)
 
 
-def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:
+def _show_ingestion(statistics: dict[str, Any]) -> None:
     posts, formulas = statistics["posts"], statistics["formulas"]
     left_out = sum(f["left_out"] for f in statistics["failures"].values())
     notes = sum(f["kept"] for f in statistics["failures"].values())
     judgments = sum(j["judgments"] for j in statistics["judgments"].values())
-    table = Table(title=f"Collection {statistics['collection']}", show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    for name, value in (
+    rows = (
         ("posts", posts["total"]),
         *((f"… {kind}", n) for kind, n in statistics.get("statements", {}).items()),
         ("formulas in their texts", statistics["formulas_in_texts"]),
@@ -104,6 +94,6 @@ def _show_ingestion(statistics: dict[str, Any], console: Console) -> None:
         ("topics", sum(statistics["topics"].values())),
         ("judgments", judgments),
         ("records skipped / kept with a note", f"{left_out:,} / {notes:,}"),
-    ):
-        table.add_row(name, value if isinstance(value, str) else f"{value:,}")
-    console.print(table)
+    )
+    shown = [(name, v if isinstance(v, str) else f"{v:,}") for name, v in rows]
+    print_table(("", ""), shown, f"Collection {statistics['collection']}")

@@ -45,8 +45,6 @@ class EvaluationConfig:
     """Over all judged topics (official), or those with a ``relevant`` document."""
     topic_sets: Mapping[str, tuple[str, ...]] | str = field(default_factory=dict)
     """Name to patterns of topic ids, or one name for all; empty: by edition."""
-    leave_out_query: bool = True
-    """Whether a topic that is a document, by its id, is left out of its results."""
     queries_per_batch: int = 32
     text_model: str | None = None
     """Folder of the sentence encoder of ``text``, ``text_title``, ``text_question``."""

@@ -115,7 +115,7 @@ def _run(
     depths: Mapping[str, int] | None = None,
     device: str = "cpu",
 ) -> list[Run]:
-    documents = _find_documents(queries["posts"], posts, config)
+    documents = _find_documents(queries["posts"], posts)
     ask = partial(run_system, index, batch_size=config.queries_per_batch, device=device)
     runs = []
     for target, asked in queries.items():
@@ -148,13 +148,11 @@ def trees_of(
     return lambda formula: find_trees(store, formula.visual_id, formula.latex)
 
 
-def _find_documents(
-    queries: Sequence[Query], posts: ShardedTable, config: EvaluationConfig
-) -> set[PostId]:
-    """Return the topics that are documents, if they are not to be found."""
+def _find_documents(queries: Sequence[Query], posts: ShardedTable) -> set[PostId]:
+    """Return the topics that are documents: none is a result of its own, as in BEIR."""
     names = pa.array([query.key for query in queries], pa.string())
     found: set[PostId] = set()
-    for table in posts.tables(["post_id"]) if config.leave_out_query else ():
+    for table in posts.tables(["post_id"]):
         ids = table["post_id"]
         found.update(ids.filter(pc.is_in(ids, value_set=names)).to_pylist())
     if found:

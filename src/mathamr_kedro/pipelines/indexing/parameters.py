@@ -12,21 +12,21 @@ from mathamr_kedro.systems.mathamr_plus import EncodingConfig, Strategy
 from mathamr_kedro.vectors import Dtype, EngineConfig
 
 _PATTERNS = ("bm25_slt", "bm25_opt")
+_WITH_QUESTION, _WITH_DOCUMENT, _SENTENCE_WEIGHT = 0.5, 0.5, 0.3
+"""Weights of the best system without a second model (docs/results/pool.md): an answer
+counts half, its question half; document vectors are added; sentences of a query count
+less than its formulas."""
 
 
 @dataclass(frozen=True)
 class SearchConfig:
     """What ``mathamr search`` asks where no other system is named.
 
-    The weights are those of the best system without a second model
-    (``docs/results/pool.md``); what is compared how is ``indexing.strategy``.
+    What is compared how is ``indexing.strategy``.
     """
 
     system: str = "with_question"
     """``with_question``, ``combined``, or any system of the evaluation."""
-    with_question: float = 0.5
-    with_document: float = 0.5
-    sentence_weight: float = 0.3
     formula_system: str = "with_patterns"
     """Of a search for a formula: ``with_patterns``, or any system of the evaluation
     that finds formulas."""
@@ -43,7 +43,7 @@ class SearchConfig:
         """Return the strategy of the index by its name, and what else people ask by.
 
         ``combined`` is MaxSim and document vectors together; ``with_question`` is the
-        strategy weighted as stated here.
+        strategy with the weights of the constants above.
         """
         plain = strategy
         combined = replace(plain, retrieval="combined", name="combined")
@@ -54,9 +54,9 @@ class SearchConfig:
         weighted = replace(
             plain,
             name="with_question",
-            with_question=self.with_question,
-            with_document=0.0 if has_weight else self.with_document,
-            sentence_weight=self.sentence_weight,
+            with_question=_WITH_QUESTION,
+            with_document=0.0 if has_weight else _WITH_DOCUMENT,
+            sentence_weight=_SENTENCE_WEIGHT,
         )
         return found | {weighted.name: weighted}
 
