@@ -61,7 +61,7 @@ class Answer(NamedTuple):
     texts: Mapping[PostId, Post] = MappingProxyType({})
     """Of what was found and of its questions, by key."""
     keys: tuple[PostId, ...] = ()
-    """Of the texts, one for each result: formulas may stand in comments."""
+    """Of the texts, one for each result: formulas may be in comments."""
 
 
 class FoundTexts(dict[PostId, Post]):

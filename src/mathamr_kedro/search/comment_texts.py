@@ -13,7 +13,7 @@ from mathamr_kedro.graph import find_owner, name_entry, split_entry
 class CommentTexts:
     """Texts of what an index holds beside the posts: comments, single formulas.
 
-    A formula that was encoded alone is a text that is nothing but this formula.
+    A formula that was encoded by itself is a text that is nothing but this formula.
 
     Args:
         formulas: table of the formulas that may be returned.

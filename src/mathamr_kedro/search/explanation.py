@@ -32,7 +32,7 @@ Captions: TypeAlias = Mapping[tuple[int, int], str]
 """(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""
 
 _MAX_SIDE = 90
-"""Letters of a sentence or formula where a match is shown."""
+"""Letters of a sentence or formula when a match is shown."""
 _PLACEHOLDER = re.compile(r"FORMULA_\d+")
 
 
@@ -101,9 +101,9 @@ class Explanation:
     similarity: NDArray[np.float64]
     """(query nodes, post nodes) cosines."""
     document: float | None = None
-    """Cosine of the document vectors; ``None`` where one is missing."""
+    """Cosine of the document vectors; ``None`` if one is missing."""
     parts: tuple[ScorePart, ...] = ()
-    """What the score of a search is the sum of, where one was asked."""
+    """What the score of a search is the sum of, if one was asked."""
     terms: tuple[Match, ...] = ()
     """The terms of the first part that has some, in words."""
 

@@ -48,7 +48,6 @@ from mathamr_kedro.vectors.points import (
     CHANGE,
     CHANGED_AT_ONCE,
     SPACES,
-    Changes,
     Collections,
     Point,
     PointCollection,
@@ -56,7 +55,12 @@ from mathamr_kedro.vectors.points import (
 )
 from mathamr_kedro.vectors.post_vectors import Vectors
 from mathamr_kedro.vectors.protocol import HnswConfig, PostTypes, SearchMode
-from mathamr_kedro.vectors.qdrant import EF_CONSTRUCT, FULL_SCAN_KB, Opened
+from mathamr_kedro.vectors.qdrant import (
+    EF_CONSTRUCT,
+    FULL_SCAN_KB,
+    Connection,
+    Opened,
+)
 
 _NOTE = "edge.json"
 _COPIES = 4
@@ -76,7 +80,7 @@ _REMEDY = (
 )
 
 
-class EdgeConnection:
+class EdgeConnection(Connection):
     """The index in a folder.
 
     Args:
@@ -89,24 +93,19 @@ class EdgeConnection:
     def __init__(
         self, folder: Path, hnsw: HnswConfig | None = None, verify: bool = False
     ) -> None:
-        self.hnsw = hnsw or HnswConfig()
-        self.settings: Mapping[str, Any] = {}
-        self._folder, self._verify = Path(folder), verify
+        super().__init__(folder, hnsw)
+        self._verify = verify
 
-    def lock(self) -> FolderLock:
-        """Keep other processes from changing the index."""
-        return FolderLock(
-            self._folder, "it is changing the index: wait for it, then run this again"
-        )
-
-    def open(self, content: str) -> Opened:
+    def open(self, content: str | None) -> Opened:
         """Open the build in use beside other readers."""
         while True:
             note = self._read_note()
-            if note.get("content") != content:
-                raise MissingInputError(f"no index of these vectors in {self._folder}")
+            known = note.get("content")
+            if known is None or content not in (None, known):
+                raise MissingInputError(f"no index of these vectors in {self.folder}")
+            verify = self._verify and content is not None  # texts may be whole still
             try:
-                return Opened(self._open_view(note, self._verify), note["build"])
+                return Opened(self._open_view(note, verify), note["build"])
             except InputError:
                 if self._read_note() == note:  # else a writer replaced it meanwhile
                     raise
@@ -115,31 +114,15 @@ class EdgeConnection:
         """Return the name of the build in use."""
         return self._read_note().get("build")
 
-    def read_changes(self) -> Changes:
-        """Return what was changed by hand in the build in use.
-
-        Raises:
-            MissingInputError: there is none.
-            InputError: it is damaged.
-        """
-        note = self._read_note()
-        if not note.get("content"):
-            raise MissingInputError(f"no index in {self._folder}")
-        collections = self._open_view(note, verify=False)
-        try:
-            return Changes.read(collections.posts)
-        finally:
-            collections.close()
-
     def verify(self) -> Iterator[DamagedFileError]:
         """Read the build in use whole and yield what is wrong with each file."""
         note = self._read_note()
         if note.get("content"):
-            yield from _find_damage(self._folder / note["build"], note["files"], True)
+            yield from _find_damage(self.folder / note["build"], note["files"], True)
 
     def measure(self) -> tuple[int, int]:
         """Return the bytes of posts and formulas on disk."""
-        build = self._folder / str(self.read_version())
+        build = self.folder / str(self.read_version())
         posts, formulas = (_count_bytes(build / kind) for kind in SPACES)
         return posts, formulas
 
@@ -147,7 +130,7 @@ class EdgeConnection:
     def building(self, content: str, width: int) -> Iterator[Collections]:
         """Make a build and put it into use."""
         with self._new_build(content) as build:
-            _reserve(self._folder, 0)
+            _reserve(self.folder, 0)
             posts, formulas = (
                 EdgeCollection.create(build / kind, kind, width, self.hnsw)
                 for kind in SPACES
@@ -166,9 +149,9 @@ class EdgeConnection:
         self, content: str, unfinished: Mapping[PostId, int]
     ) -> Iterator[Collections]:
         """Copy the build in use, and put the changed copy into use."""
-        old = self._folder / str(self.read_version())
+        old = self.folder / str(self.read_version())
         with self._new_build(content) as build:
-            _reserve(self._folder, _count_bytes(old) // _COPIES)
+            _reserve(self.folder, _count_bytes(old) // _COPIES)
             shutil.copytree(old, build, copy_function=_copy)
             collections = _open_collections(build)
             try:
@@ -178,9 +161,9 @@ class EdgeConnection:
 
     @contextmanager
     def _new_build(self, content: str) -> Iterator[Path]:
-        """Give a folder to fill; seal it and put it into use in one step."""
+        """Give a folder to fill; put it into use in one step, with its checksums."""
         self._remove_unused()
-        build = self._folder / f"build-{uuid4().hex}"
+        build = self.folder / f"build-{uuid4().hex}"
         try:
             yield build
         except BaseException:
@@ -188,16 +171,16 @@ class EdgeConnection:
             raise
         sync_folder(build)
         note = {"build": build.name, "content": content, "files": _sum_files(build)}
-        write_text(self._folder / _NOTE, json.dumps(note))
+        write_text(self.folder / _NOTE, json.dumps(note))
         self._remove_unused()
 
     def _remove_unused(self) -> None:
         """Remove builds that are not in use, and what killed readers left."""
         used = self.read_version()
-        for build in self._folder.glob("build-*"):
+        for build in self.folder.glob("build-*"):
             if build.name != used:
                 shutil.rmtree(build, ignore_errors=True)
-        for view in self._folder.glob("view-*"):
+        for view in self.folder.glob("view-*"):
             try:
                 lock = FolderLock(view, _REMEDY)
             except LockedError:  # a reader lives
@@ -206,7 +189,7 @@ class EdgeConnection:
             lock.close()
 
     def _read_note(self) -> dict[str, Any]:
-        path = self._folder / _NOTE
+        path = self.folder / _NOTE
         try:
             return dict(json.loads(path.read_text(encoding="utf-8")))
         except (FileNotFoundError, ValueError):
@@ -214,10 +197,10 @@ class EdgeConnection:
 
     def _open_view(self, note: Mapping[str, Any], verify: bool) -> Collections:
         """Open a build beside others; closing or forgetting it removes the view."""
-        build, files = self._folder / note["build"], note["files"]
+        build, files = self.folder / note["build"], note["files"]
         for error in _find_damage(build, files, verify):
             raise error
-        view = self._folder / f"view-{uuid4().hex}"
+        view = self.folder / f"view-{uuid4().hex}"
         try:
             lock = FolderLock(view, _REMEDY)
         except LockedError as exc:  # taken for the view of a killed reader
@@ -428,7 +411,7 @@ class EdgeCollection(PointCollection):
         self._shard.update(qe.UpdateOperation.upsert_points(written))
 
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points; those that are not there are passed over."""
+        """Delete points; those that are not there are skipped."""
         self._shard.update(qe.UpdateOperation.delete_points(list(point_ids)))
 
     def count(self) -> int:

@@ -19,6 +19,7 @@ from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     IndexSize,
+    PostSpace,
     PostTypes,
     SearchMode,
     VectorIndex,
@@ -69,39 +70,19 @@ class ExactIndex(VectorIndex):
         """Tell whether the store was not written again."""
         return self._store.is_current()
 
-    def search_documents(
+    def search(
         self,
+        space: PostSpace,
         queries: Sequence[Vectors],
         depth: int,
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts by their document vectors."""
-        return self._search("doc", [q[None] for q in queries], depth, mode, types)
-
-    def search_maxsim(
-        self,
-        queries: Sequence[Vectors],
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find posts by MaxSim over all their vectors."""
-        return self._search("all", queries, depth, mode, types)
-
-    def _search(
-        self,
-        space: str,
-        queries: Sequence[Vectors],
-        depth: int,
-        mode: SearchMode,
-        types: PostTypes,
-    ) -> list[Hits]:
+        """Find posts by a scan of a space."""
         _check_mode(mode)
         names, allowed = self._columns.names[space], self._allow(space, types)
-        return self._pack(space).search(
-            self._batch(queries), depth, allowed, names.take
-        )
+        batch = self._batch(queries)
+        return self._pack(space).search(batch, depth, allowed, names.take)
 
     def list_best(
         self,

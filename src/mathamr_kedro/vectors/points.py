@@ -144,7 +144,7 @@ class PointCollection(ABC):
 
     @abstractmethod
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points; those that are not there are passed over."""
+        """Delete points; those that are not there are skipped."""
 
     @abstractmethod
     def count(self) -> int:

@@ -90,7 +90,7 @@ class PostVectors:
     def of(
         cls, posts: Sequence[PostEntry], dtype: str = "float32", width: int = 0
     ) -> PostVectors:
-        """Lay out posts; vectors are scaled to length 1 (``width`` where none is).
+        """Lay out posts; vectors are scaled to length 1 (``width`` if there are none).
 
         Raises:
             MalformedInputError: vectors are missing or zero, or ids do not fit them.
@@ -192,7 +192,7 @@ class PostVectors:
 
     @property
     def is_post(self) -> NDArray[np.bool_]:
-        """(N,) which are posts; the others have formulas alone."""
+        """(N,) which are posts; the others have only formulas."""
         return self.post_types != POST_TYPES.index("formula")
 
     @cached_property

@@ -38,7 +38,10 @@ EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
 
 HnswWalks: TypeAlias = Literal["one", "per_vector"]
-"""How MaxSim walks a graph; see :meth:`VectorIndex.search_maxsim`."""
+"""How MaxSim walks a graph; see :meth:`VectorIndex.search`."""
+
+PostSpace: TypeAlias = Literal["all", "doc"]
+"""Which vectors of posts are compared; see :meth:`VectorIndex.search`."""
 
 PostTypes: TypeAlias = frozenset[str] | None
 """Types of post that may be returned; any if ``None``."""
@@ -158,26 +161,18 @@ class VectorIndex(ABC):
         """Tell whether nobody changed or rebuilt it since it was opened."""
 
     @abstractmethod
-    def search_documents(
+    def search(
         self,
+        space: PostSpace,
         queries: Sequence[Vectors],
         depth: int,
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts whose document vector is near (``queries``: one vector each)."""
+        """Find posts by MaxSim over their vectors in a space (``queries``: matrices).
 
-    @abstractmethod
-    def search_maxsim(
-        self,
-        queries: Sequence[Vectors],
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find posts by MaxSim over all vectors (``queries``: matrices).
-
-        A graph is walked in one of two ways (``mode.walks``):
+        The space ``all`` has all vectors of a post, ``doc`` only its document vector.
+        A graph over ``all`` is walked in one of two ways (``mode.walks``):
 
         ``per_vector``
             as the thesis describes it (3.5.2, 4.4.1): each of the :math:`|q|` vectors
@@ -188,6 +183,26 @@ class VectorIndex(ABC):
             MaxSim itself is the similarity along a single walk of breadth
             :math:`|q|` · ``hnsw_ef``, as Qdrant compares several vectors.
         """
+
+    def search_documents(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find posts whose document vector is near (``queries``: one vector each)."""
+        return self.search("doc", [q[None] for q in queries], depth, mode, types)
+
+    def search_maxsim(
+        self,
+        queries: Sequence[Vectors],
+        depth: int,
+        mode: SearchMode = EXACT,
+        types: PostTypes = None,
+    ) -> list[Hits]:
+        """Find posts by MaxSim over all vectors (``queries``: matrices)."""
+        return self.search("all", queries, depth, mode, types)
 
     @abstractmethod
     def search_formulas(

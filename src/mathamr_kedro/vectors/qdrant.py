@@ -19,11 +19,13 @@ from __future__ import annotations
 
 import itertools
 import logging
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,12 +36,13 @@ from mathamr_kedro.base.errors import (
     InputError,
     MissingInputError,
 )
+from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits, rank_ids
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.vectors.comparison import compare_documents
+from mathamr_kedro.vectors.comparison import compare_documents, compare_nodes
 from mathamr_kedro.vectors.points import (
     Changes,
     Collections,
@@ -60,6 +63,7 @@ from mathamr_kedro.vectors.protocol import (
     EXACT,
     HnswConfig,
     IndexSize,
+    PostSpace,
     PostTypes,
     SearchMode,
     VectorIndex,
@@ -100,41 +104,68 @@ class Opened(NamedTuple):
     most: their formulas may differ from what the posts say."""
 
 
-class Connection(Protocol):
-    """Where the collections of one index are."""
+class Connection(ABC):
+    """Where the collections of one index are.
 
-    hnsw: HnswConfig
-    settings: Mapping[str, Any]
+    Args:
+        folder: of the index; locked while it is changed.
+        hnsw: graphs to build.
+    """
+
+    settings: Mapping[str, Any] = {}
     """What else decides how collections are made."""
 
-    def open(self, content: str) -> Opened:
+    def __init__(self, folder: Path, hnsw: HnswConfig | None = None) -> None:
+        self.folder, self.hnsw = Path(folder), hnsw or HnswConfig()
+
+    def lock(self) -> FolderLock:
+        """Keep other processes of this machine from changing the index.
+
+        Raises:
+            LockedError: one does already.
+        """
+        return FolderLock(
+            self.folder, "it is changing the index: wait for it, then run this again"
+        )
+
+    def read_changes(self) -> Changes:
+        """Return what was changed by hand in the index in use, whatever its content.
+
+        Raises:
+            InputError: there is none, or it is damaged.
+        """
+        collections = self.open(None).collections
+        try:
+            return Changes.read(collections.posts)
+        finally:
+            collections.close()
+
+    @abstractmethod
+    def open(self, content: str | None) -> Opened:
         """Open the index in use for reading.
+
+        Args:
+            content: what it must have been made from; ``None``: whatever it is.
 
         Raises:
             InputError: there is none, one of other content, or it is damaged.
         """
 
-    def lock(self) -> AbstractContextManager[Any]:
-        """Keep other processes from changing the index.
-
-        Raises:
-            LockedError: one does already.
-        """
-
+    @abstractmethod
     def building(self, content: str, width: int) -> AbstractContextManager[Collections]:
         """Give empty collections; they are put into use if no error comes up."""
 
+    @abstractmethod
     def changing(
         self, content: str, unfinished: Mapping[PostId, int]
     ) -> AbstractContextManager[Collections]:
         """Give the collections in use, to be changed."""
 
-    def read_changes(self) -> Changes:
-        """Return what was changed by hand in the index in use, whatever its content."""
-
+    @abstractmethod
     def read_version(self) -> Any:
         """Return the version of the index in use."""
 
+    @abstractmethod
     def measure(self) -> tuple[int, int] | None:
         """Return the bytes of posts and formulas, if they are known."""
 
@@ -305,7 +336,7 @@ class QdrantIndex(VectorIndex):
     def update(
         self, add: Mapping[PostId, tuple[PostEntry, Post]], delete: Collection[PostId]
     ) -> None:
-        """Add, replace and delete posts; this object goes on with what it has opened.
+        """Add, replace and delete posts; this object keeps what it has opened.
 
         Deleting a post deletes the formulas of its comments.
 
@@ -386,45 +417,34 @@ class QdrantIndex(VectorIndex):
         """Tell whether nobody changed or rebuilt it since it was opened."""
         return bool(self._connection.read_version() == self._version)
 
-    def search_documents(
+    def search(
         self,
+        space: PostSpace,
         queries: Sequence[Vectors],
         depth: int,
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find posts by their document vectors."""
-        self._check(mode, types, "doc")
-        hits = []
+        """Find candidates exactly or by either walk, and order them by their scores."""
+        self._check(mode, types, space)
+        collection, hits = self._collections.posts, []
         for query in map(self._round, queries):
-            found = _search(self._collections.posts, "doc", query, depth, mode, types)
-            keys = [point.name("post") for point in found]
-            scores = compare_documents(query, self.posts.locate(keys))
-            hits.append(Hits.rank(keys, scores).top(depth))
-        return hits
-
-    def search_maxsim(
-        self,
-        queries: Sequence[Vectors],
-        depth: int,
-        mode: SearchMode = EXACT,
-        types: PostTypes = None,
-    ) -> list[Hits]:
-        """Find posts by MaxSim over all their vectors, exactly or by either walk."""
-        self._check(mode, types, "all")
-        collection, asked = self._collections.posts, list(map(self._round, queries))
-        candidates = []
-        for query in asked:
-            if not mode.exact and mode.walks == "per_vector":
-                each = collection.search(
-                    list(query[:, None]), "all", mode.hnsw_ef, mode, types
-                )
+            if space == "all" and not mode.exact and mode.walks == "per_vector":
+                rows = list(query[:, None])
+                each = collection.search(rows, space, mode.hnsw_ef, mode, types)
                 found = [point for points in each for point in points]
             else:
                 wide = replace(mode, hnsw_ef=mode.hnsw_ef * len(query))
-                found = _search(collection, "all", query, depth, wide, types)
-            candidates.append(list(dict.fromkeys(p.name("post") for p in found)))
-        return [hits.top(depth) for hits in self.rerank(asked, candidates)]
+                asked = query if space == "all" else query[0]
+                found = _search(collection, space, asked, depth, wide, types)
+            keys = list(dict.fromkeys(point.name("post") for point in found))
+            located = self.posts.locate(keys)
+            if space == "all":
+                scores = compare_nodes(query, located).mean(1)
+            else:
+                scores = compare_documents(query[0], located)
+            hits.append(Hits.rank(keys, scores).top(depth))
+        return hits
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int

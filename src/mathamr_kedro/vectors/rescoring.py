@@ -1,7 +1,7 @@
 """The best of many scores in the true order, from scores that are nearly right.
 
 A scan in single precision is off by at most some *slack*. Two posts nearer to each
-other than twice that are scored again in double precision; all others stand in the
+other than twice that are scored again in double precision; all others are in the
 right order already::
 
     scan, slack 0.1    a .90   b .72   c .61   d .20        (depth 2)
@@ -87,7 +87,7 @@ class Choice:
         depth = min(depth, size)
         slack = slack if candidates is None else torch.inf  # look at all of them
         self._scores, self._items = scores, items
-        self._settle = _Settle(depth, slack, rescore, rank, ordered)
+        self._order = _TrueOrder(depth, slack, rescore, rank, ordered)
         if depth == 0:
             return
         spare = max(32, depth // 16) if candidates is None else candidates - depth
@@ -99,22 +99,22 @@ class Choice:
         unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
         unsure &= candidates is None
         which = torch.arange(count, device=scores.device)
-        self._ordered = self._settle.start(top, items[places], which)
+        self._ordered = self._order.start(top, items[places], which)
         self._unsure = HostCopy(unsure)
 
     def finish(self) -> list[Best]:
         """Wait for the device and decide what is left."""
         scores, items = self._scores, self._items
-        if self._settle.depth == 0:
+        if self._order.depth == 0:
             none = np.zeros(0, dtype=np.int64), np.zeros(0)
             return [none] * len(scores)
-        results = self._settle.finish(self._ordered)
+        results = self._order.finish(self._ordered)
         for q in self._unsure.wait().nonzero().flatten().tolist():
             near = (scores[q] >= self._floor[q]).nonzero().flatten()
             falling, order = torch.sort(scores[q, near], descending=True)
             which = torch.tensor([q], device=scores.device)
-            ordered = self._settle.start(falling[None], items[near[order]][None], which)
-            results[q] = self._settle.finish(ordered)[0]
+            ordered = self._order.start(falling[None], items[near[order]][None], which)
+            results[q] = self._order.finish(ordered)[0]
         return results
 
 
@@ -148,7 +148,7 @@ def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return top, torch.where(at < count * size, places, at - count * size + end)
 
 
-class _Settle(NamedTuple):
+class _TrueOrder(NamedTuple):
     depth: int
     slack: float
     rescore: Rescore

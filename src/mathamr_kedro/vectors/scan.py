@@ -97,7 +97,7 @@ class _Part(NamedTuple):
 class _Mask(NamedTuple):
     allowed: NDArray[np.bool_]
     hidden: Tensor | None
-    """(N,) places that may not be returned; ``None`` where all may."""
+    """(N,) places that may not be returned; ``None`` if all may."""
 
 
 class ExactSpace:
@@ -231,7 +231,7 @@ class ExactSpace:
         ordered: bool,
     ) -> list[Choice]:
         scores = self.scan(queries)
-        slack = 0.0  # not needed where it is known how many are scored again
+        slack = 0.0  # not needed if it is known how many are scored again
         if self._config.rescore is None:
             slack = max((p.scanner.slack(queries) for p in self._parts), default=0.0)
 

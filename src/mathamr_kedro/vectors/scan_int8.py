@@ -5,7 +5,7 @@ r"""MaxSim against every post of a collection by codes of eight bits, on a CPU.
 
 Offset :math:`o`, the middle of the numbers of each dimension, and scale :math:`s`,
 their width, are the same for all vectors, so what they do to a product is done to the
-query alone. A product of codes is one of integers: the query is rounded to eight bits
+query only. A product of codes is one of integers: the query is rounded to eight bits
 as well, and its scale is applied to the result.
 
 The blocks are those of :mod:`~mathamr_kedro.vectors.scan_torch`, vector by vector::
@@ -77,7 +77,7 @@ class Codec(NamedTuple):
         return scaled.round_().clamp_(-_LARGEST, _LARGEST).to(torch.int8)
 
     def decode(self, codes: Tensor) -> Tensor:
-        """(P, k) the vectors that codes stand for."""
+        """(P, k) the vectors that codes encode."""
         return self.offset + self.scale * codes
 
     def encode_queries(self, queries: Tensor) -> QueryCodes:
@@ -141,7 +141,7 @@ class Int8Scanner(BlockScanner):
         """Return how far a score may be from the true one, at most.
 
         A product with a query of length 1 is off by no more than a vector is from what
-        its code stands for; rounding the query comes on top, and sums in single
+        its code encodes; rounding the query comes on top, and sums in single
         precision.
         """
         loss = self.codec.encode_queries(queries.vectors).loss

@@ -6,7 +6,7 @@ repeat a vector of their own::
 
     block   posts a (2 vectors), b (3)      a0 b0  a1 b1  a1 b2
 
-The vectors of queries stand in groups of 16, filled up with zeros, which add nothing to
+The vectors of queries are in groups of 16, filled up with zeros, which add nothing to
 a sum of maxima. A program keeps the maxima of some groups over one block in registers:
 no similarity is ever written to memory, only the sums.
 """

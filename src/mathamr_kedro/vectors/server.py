@@ -33,13 +33,11 @@ from qdrant_client.http.exceptions import (
 )
 
 from mathamr_kedro.base.errors import MissingInputError, WorkerError
-from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.points import (
     CHANGE,
     CHANGED_AT_ONCE,
     SPACES,
-    Changes,
     Collections,
     Point,
     PointCollection,
@@ -52,7 +50,12 @@ from mathamr_kedro.vectors.protocol import (
     SearchMode,
     ServerConfig,
 )
-from mathamr_kedro.vectors.qdrant import EF_CONSTRUCT, FULL_SCAN_KB, Opened
+from mathamr_kedro.vectors.qdrant import (
+    EF_CONSTRUCT,
+    FULL_SCAN_KB,
+    Connection,
+    Opened,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -134,7 +137,7 @@ class Retry:
         raise AssertionError  # pragma: no cover
 
 
-class ServerConnection:
+class ServerConnection(Connection):
     """The index of a name on a server.
 
     Args:
@@ -155,37 +158,23 @@ class ServerConnection:
         config: ServerConfig | None = None,
         retry: Retry | None = None,
     ) -> None:
-        self._client, self._name, self._folder = client, name, folder
-        self.hnsw, self._config = hnsw or HnswConfig(), config or ServerConfig()
-        self.settings: Mapping[str, Any] = asdict(self._config)
+        super().__init__(folder, hnsw)
+        self._client, self._name = client, name
+        self._config = config or ServerConfig()
+        self.settings = asdict(self._config)
         self._retry = retry or Retry()
 
-    def lock(self) -> FolderLock:
-        """Keep other processes of this machine from changing the index."""
-        return FolderLock(
-            self._folder, "it is changing the index: wait for it, then run this again"
-        )
-
-    def open(self, content: str) -> Opened:
+    def open(self, content: str | None) -> Opened:
         """Open the collections in use."""
         note = self._read_note()
-        if note.get("content") != content:
+        known = note.get("content")
+        if known is None or content not in (None, known):
             raise MissingInputError(f"no index of these vectors named {self._name!r}")
         return Opened(self._collect(), _version(note), note.get("unfinished") or {})
 
     def read_version(self) -> Any:
         """Return the name of the collection in use, and how often it was changed."""
         return _version(self._read_note())
-
-    def read_changes(self) -> Changes:
-        """Return what was changed by hand in the collections in use.
-
-        Raises:
-            MissingInputError: there are none.
-        """
-        if not self._read_note():
-            raise MissingInputError(f"no index named {self._name!r} on the server")
-        return Changes.read(self._collect().posts)
 
     def measure(self) -> None:
         """Return nothing: the bytes are the server's."""
@@ -364,7 +353,7 @@ class ServerCollection(PointCollection):
         self._retry(self._client.upsert, self._name, written, wait=True)
 
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points and wait; those that are not there are passed over."""
+        """Delete points and wait; those that are not there are skipped."""
         if point_ids:
             selector = models.PointIdsList(points=list(point_ids))
             self._retry(self._client.delete, self._name, selector, wait=True)

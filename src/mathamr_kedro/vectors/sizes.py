@@ -29,7 +29,7 @@ class TypeCounts(NamedTuple):
 
 
 def count_by_type(store: VectorStore) -> dict[str, TypeCounts]:
-    """Count posts and vectors, part by part; types without posts are left out."""
+    """Count posts and vectors, part by part; types without posts are skipped."""
     totals = np.zeros((len(POST_TYPES), len(TypeCounts._fields)), dtype=np.int64)
     for posts in store.parts:
         owners = posts.formula_posts[posts.returnable]

@@ -309,7 +309,7 @@ def name_missing(key: PostId, known: Iterable[PostId], count: int) -> MissingInp
 
 
 class StoreWriter:
-    """Writes a store; one that was killed is resumed, damaged shards are left out.
+    """Writes a store; one that was killed is resumed, damaged shards are skipped.
 
     Args:
         folder: of the store; made if there is none.
