@@ -1,10 +1,11 @@
+import math
 from dataclasses import dataclass, field
 from typing import Literal, Union
 
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import merge_parameters, read_parameters
+from mathamr_kedro.base.parameters import check_range, merge_parameters, read_parameters
 from mathamr_kedro.stages import check_stage_parameters
 
 
@@ -87,3 +88,31 @@ def test_nothing_may_stand_anywhere_among_the_choices():
     found = read_parameters(Choices, {"first": 3, "second": "x"}, where="training")
     assert found == Choices(3, "x")
     assert read_parameters(Choices, {"first": None}, where="training") == Choices()
+
+
+@dataclass(frozen=True)
+class Ranged:
+    rate: float = 0.5
+    shares: tuple[float, ...] = (0.0, 1.0)
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_range(self, "rate", above=0, below=1)
+        check_range(self, "shares", least=0, most=1)
+        check_range(self, "limit", least=3)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"rate": 0.0}, r"Expected rate above 0 and below 1 \(got 0.0\)"),
+        ({"rate": 1.0}, "Expected rate above 0 and below 1"),
+        ({"rate": math.nan}, "Expected rate above 0 and below 1"),
+        ({"shares": (0.5, 1.5)}, r"of at least 0 and at most 1 \(got \(0.5, 1.5\)\)"),
+        ({"limit": 2}, "Expected limit of at least 3"),
+    ],
+)
+def test_values_out_of_range_are_refused(values, message):
+    with pytest.raises(ConfigurationError, match=message):
+        Ranged(**values)
+    assert Ranged(limit=3).limit == 3

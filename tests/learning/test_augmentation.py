@@ -105,5 +105,5 @@ def test_nothing_happens_at_zero(batch):
 
 @pytest.mark.parametrize("name", ["node_mask", "edge_dropout"])
 def test_probabilities_are_checked(name):
-    with pytest.raises(ConfigurationError, match=rf"{name} in \[0, 1\)"):
+    with pytest.raises(ConfigurationError, match=f"{name} of at least 0 and below 1"):
         AugmentationConfig(**{name: 1.0})

@@ -237,7 +237,7 @@ def test_formula_weight_adds_the_formula_loss():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"beta": 1.5}, r"beta in \[0, 1\]"),
+        ({"beta": 1.5}, "beta of at least 0 and at most 1"),
         ({"formula_weight": -1.0}, "formula_weight of at least 0"),
     ],
 )

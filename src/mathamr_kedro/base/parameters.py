@@ -79,6 +79,45 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
         raise ConfigurationError(f"{where}: {exc} ({_file_of(where)})") from exc
 
 
+def check_range(
+    config: object,
+    *names: str,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Refuse parameters of a dataclass that are out of range.
+
+    Of a tuple every value is checked; ``None`` is left alone.
+
+    Args:
+        config: has them.
+        names: of the parameters.
+        least: smallest value.
+        above: what values must exceed.
+        most: largest value.
+        below: what values must not reach.
+
+    Raises:
+        ConfigurationError: names the parameter, its value and the range.
+    """
+    limits = [
+        (least, "of at least {:g}", lambda value, limit: value >= limit),
+        (above, "above {:g}", lambda value, limit: value > limit),
+        (most, "at most {:g}", lambda value, limit: value <= limit),
+        (below, "below {:g}", lambda value, limit: value < limit),
+    ]
+    asked = [(limit, text, holds) for limit, text, holds in limits if limit is not None]
+    for name in names:
+        value = getattr(config, name)
+        values = value if isinstance(value, tuple) else (value,)
+        known = [v for v in values if v is not None]
+        if not all(holds(v, limit) for v in known for limit, _, holds in asked):
+            wanted = " and ".join(text.format(limit) for limit, text, _ in asked)
+            raise ConfigurationError(f"Expected {name} {wanted} (got {value!r})")
+
+
 def merge_parameters(
     below: Mapping[str, Any], above: Mapping[str, Any]
 ) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import PostId
 
 Pair = tuple[PostId, PostId]
@@ -25,14 +25,8 @@ class SplitConfig:
     """Pairs to draw for an experiment, e.g. 50,000 (thesis 4.3); ``None``: all."""
 
     def __post_init__(self) -> None:
-        if not 0 < self.train_share <= 1:
-            raise ConfigurationError(
-                f"Expected train_share above 0 and at most 1 (got {self.train_share!r})"
-            )
-        if self.max_pairs is not None and self.max_pairs < 1:
-            raise ConfigurationError(
-                f"Expected at least one pair for 'max_pairs' (got {self.max_pairs!r})"
-            )
+        check_range(self, "train_share", above=0, most=1)
+        check_range(self, "max_pairs", least=1)
 
 
 class PairSplit(NamedTuple):

@@ -20,6 +20,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.graph.arrays import GraphSchema
 
@@ -77,11 +78,7 @@ class VocabularyConfig:
     """A released encoder, by name or folder, whose vocabularies are taken instead."""
 
     def __post_init__(self) -> None:
-        if self.size < len(SPECIAL_TYPES):
-            raise ConfigurationError(
-                f"Expected a vocabulary of at least {len(SPECIAL_TYPES)} types "
-                f"(got {self.size!r})"
-            )
+        check_range(self, "size", least=len(SPECIAL_TYPES))
 
 
 @dataclass(frozen=True)

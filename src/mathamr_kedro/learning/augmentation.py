@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.graph import GraphBatch
 
 _MASK = 0xFFFFFFFF
@@ -29,11 +29,7 @@ class AugmentationConfig:
     """Probability that a directed content edge is dropped."""
 
     def __post_init__(self) -> None:
-        for name in ("node_mask", "edge_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected {name} in [0, 1) (got {getattr(self, name)!r})"
-                )
+        check_range(self, "node_mask", "edge_dropout", least=0, below=1)
 
 
 def mix_bits(x: Tensor) -> Tensor:

@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from mathamr_kedro.base.errors import (
-    ConfigurationError,
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
@@ -41,19 +40,9 @@ class TrainingConfig:
     """Time between two lines of progress."""
 
     def __post_init__(self) -> None:
-        lowest = {
-            "batch_size": 2,
-            "num_epochs": 0,
-            "patience": 0,
-            "seed": 0,
-            "checkpoint_seconds": 0,
-            "log_seconds": 0,
-        }
-        for name, least in lowest.items():
-            if getattr(self, name) < least:
-                raise ConfigurationError(
-                    f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
-                )
+        check_range(self, "batch_size", least=2)
+        check_range(self, "num_epochs", "patience", "seed", least=0)
+        check_range(self, "checkpoint_seconds", "log_seconds", least=0)
 
     def describe_result(self) -> dict[str, object]:
         """The values that decide the weights, without those of where and how fast."""

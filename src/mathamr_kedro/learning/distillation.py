@@ -21,7 +21,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import FORMULA, GraphShards
 from mathamr_kedro.model.maxsim import take_documents
@@ -54,17 +55,8 @@ class DistillationConfig:
         return self.document_weight > 0 or self.score_weight > 0
 
     def __post_init__(self) -> None:
-        for name in ("weight", "document_weight", "score_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 0 in distillation "
-                    f"(got {getattr(self, name)!r})"
-                )
-        if self.temperature <= 0:
-            raise ConfigurationError(
-                "Expected a positive temperature in distillation "
-                f"(got {self.temperature!r})"
-            )
+        check_range(self, "weight", "document_weight", "score_weight", least=0)
+        check_range(self, "temperature", above=0)
 
 
 class TextTeacher:

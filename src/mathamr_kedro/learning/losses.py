@@ -26,7 +26,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import torch
 from torch import Tensor, nn
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.distillation import TextTeacher, is_formula
 from mathamr_kedro.learning.pattern_teacher import PatternTeacher
@@ -58,12 +58,8 @@ class LossConfig:
     """Weight of the loss between single formulas of both posts (thesis 5.3)."""
 
     def __post_init__(self) -> None:
-        if not 0 <= self.beta <= 1:
-            raise ConfigurationError(f"Expected beta in [0, 1] (got {self.beta!r})")
-        if self.formula_weight < 0:
-            raise ConfigurationError(
-                f"Expected formula_weight of at least 0 (got {self.formula_weight!r})"
-            )
+        check_range(self, "beta", least=0, most=1)
+        check_range(self, "formula_weight", least=0)
 
     @property
     def uses_maxsim(self) -> bool:

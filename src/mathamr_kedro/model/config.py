@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import torch
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 
 VirtualInit: TypeAlias = Literal[
     "zero",
@@ -47,16 +48,9 @@ class ModelConfig:
     the thesis."""
 
     def __post_init__(self) -> None:
-        for name in ("hidden_dim", "projection_dim", "num_layers", "num_bases"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
-                )
-        for name in ("readout_dim", "text_dim"):
-            if getattr(self, name) < 0:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 0 (got {getattr(self, name)!r})"
-                )
+        shape = ("hidden_dim", "projection_dim", "num_layers", "num_bases")
+        check_range(self, *shape, least=1)
+        check_range(self, "readout_dim", "text_dim", least=0)
         if self.decomposition == "block" and self.hidden_dim % self.num_bases:
             raise ConfigurationError(
                 f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "

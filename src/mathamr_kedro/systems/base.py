@@ -8,7 +8,7 @@
 A :class:`Query` is a topic of a collection or what somebody typed, prepared once; an
 :class:`Index` ranks posts or formulas for it and says what a score is made of. BM25
 and sentence encoders have nothing to fit; a fusion
-(:class:`~mathamr_kedro.systems.fusion.FusedIndex`) is an index made of indexes.
+(:class:`~mathamr_kedro.systems.fusion.Fusion`) is made of other systems.
 """
 
 from __future__ import annotations

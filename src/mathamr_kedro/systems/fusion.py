@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.trec import Run
@@ -72,11 +73,8 @@ class Fusion:
             raise ConfigurationError(
                 f"Expected weights of at least 0, not all 0 (got {self.weights!r})"
             )
-        if self.k < 0 or self.depth < 1:
-            raise ConfigurationError(
-                f"Expected k of at least 0 and a positive depth (got {self.k!r}, "
-                f"{self.depth!r})"
-            )
+        check_range(self, "k", least=0)
+        check_range(self, "depth", least=1)
         if self.folds and (self.folds < 2 or self.steps < 1):
             raise ConfigurationError(
                 f"Expected folds of at least 2 and positive steps for the fusion "

@@ -278,7 +278,7 @@ def test_exported_state_continues_the_same(shards, model_config):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"min_learning_rate": 1.0}, "min_learning_rate in"),
+        ({"min_learning_rate": 1.0}, "min_learning_rate of at least 0 and at most"),
         ({"weight_decay": -1.0}, "weight_decay of at least 0"),
     ],
 )

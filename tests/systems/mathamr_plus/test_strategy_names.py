@@ -66,11 +66,11 @@ def test_names_of_strategies():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"with_question": 1.5}, "0 to 1"),
+        ({"with_question": 1.5}, "with_question of at least 0 and at most 1"),
         ({"with_question": 0.5}, "'rerank' or"),
         ({"with_document": -0.1}, "at least 0"),
         ({"with_document": 0.1}, "'rerank' or"),
-        ({"sentence_weight": 0.0}, "positive sentence_weight"),
+        ({"sentence_weight": 0.0}, "sentence_weight above 0"),
         ({"sentence_weight": 0.5}, "'rerank' or"),
     ],
 )

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.graph import GraphBatch
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
@@ -34,15 +34,8 @@ class OptimizerConfig:
     weight_decay: float = 1e-3
 
     def __post_init__(self) -> None:
-        if not 0 <= self.min_learning_rate <= self.learning_rate:
-            raise ConfigurationError(
-                f"Expected min_learning_rate in [0, {self.learning_rate}] "
-                f"(got {self.min_learning_rate!r})"
-            )
-        if self.weight_decay < 0:
-            raise ConfigurationError(
-                f"Expected weight_decay of at least 0 (got {self.weight_decay!r})"
-            )
+        check_range(self, "min_learning_rate", least=0, most=self.learning_rate)
+        check_range(self, "weight_decay", least=0)
 
     def schedule(self, first: int, count: int, total: int) -> NDArray[np.float64]:
         r"""(count,) learning rates of the steps from ``first`` on, of ``total`` steps.

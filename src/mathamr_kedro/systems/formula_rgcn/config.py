@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 
 Kind: TypeAlias = Literal["slg", "opg"]
 """A representation: symbol layout graph (visual) or operator graph (semantic)."""
@@ -45,16 +45,10 @@ class RgcnConfig:
     learning_rate: float = 3e-4
 
     def __post_init__(self) -> None:
-        if self.hidden_dim < 1 or self.num_epochs < 0 or self.batch_size < 2:
-            raise ConfigurationError(
-                "Expected hidden_dim of at least 1, num_epochs of at least 0 and "
-                f"batch_size of at least 2 (got {self.hidden_dim!r}, "
-                f"{self.num_epochs!r}, {self.batch_size!r})"
-            )
-        if self.learning_rate <= 0:
-            raise ConfigurationError(
-                f"Expected learning_rate above 0 (got {self.learning_rate!r})"
-            )
+        check_range(self, "num_epochs", least=0)
+        check_range(self, "hidden_dim", least=1)
+        check_range(self, "batch_size", least=2)
+        check_range(self, "learning_rate", above=0)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 
 Scoring: TypeAlias = Literal["passage", "token"]
 """How formulas are compared: the mean of their tokens, or token by token (3.2)."""
@@ -27,12 +28,9 @@ class PhaseConfig:
     """Pairs of a step; answers of the others are the negatives."""
 
     def __post_init__(self) -> None:
-        if self.epochs < 0 or self.batch_size < 2 or self.learning_rate <= 0:
-            raise ConfigurationError(
-                "Expected epochs of at least 0, batch_size of at least 2 and "
-                f"learning_rate above 0 (got {self.epochs!r}, {self.batch_size!r}, "
-                f"{self.learning_rate!r})"
-            )
+        check_range(self, "epochs", least=0)
+        check_range(self, "batch_size", least=2)
+        check_range(self, "learning_rate", above=0)
 
 
 @dataclass(frozen=True)
@@ -81,13 +79,9 @@ class ModelConfig:
     fusion_training: _FusionPhase = field(default_factory=_FusionPhase)
 
     def __post_init__(self) -> None:
-        least = {"max_tokens": 8, "layers": 1, "heads": 1, "width": 2, "max_pairs": 0}
-        for name, number in least.items():
-            if getattr(self, name) < number:
-                raise ConfigurationError(
-                    f"Expected {name} of at least {number} (got "
-                    f"{getattr(self, name)!r})"
-                )
+        check_range(self, "max_tokens", least=8)
+        check_range(self, "layers", "heads", "width", least=1)
+        check_range(self, "max_pairs", least=0)
         if self.width % (2 * self.heads):
             raise ConfigurationError(
                 f"Expected width to be a multiple of twice the heads, {2 * self.heads} "
@@ -113,10 +107,7 @@ class SearchConfig:
     """Encoders that are also searched, as ``marf/context`` and ``marf/formula``."""
 
     def __post_init__(self) -> None:
-        if self.candidates < 0:
-            raise ConfigurationError(
-                f"Expected candidates of at least 0 (got {self.candidates!r})"
-            )
+        check_range(self, "candidates", least=0)
         if not self.tasks or set(self.tasks) - {1, 2}:
             raise ConfigurationError(
                 f"Expected tasks among [1, 2] (got {list(self.tasks)!r})"

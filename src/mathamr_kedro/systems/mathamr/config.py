@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.systems.registry import FormulaTerms
 
 Representation: TypeAlias = Literal[
@@ -44,17 +44,10 @@ class ModelConfig:
     learning_rate: float = 2e-5
 
     def __post_init__(self) -> None:
-        if self.folds < 2 or self.epochs < 0:
-            raise ConfigurationError(
-                "Expected folds of at least 2 and epochs of at least 0 (got "
-                f"{self.folds!r}, {self.epochs!r})"
-            )
-        if self.batch_size < 2 or self.max_length < 1:
-            raise ConfigurationError(
-                "Expected batch_size of at least 2, the second loss compares pairs of "
-                f"a batch, and max_length of at least 1 (got {self.batch_size!r}, "
-                f"{self.max_length!r})"
-            )
+        check_range(self, "epochs", least=0)
+        check_range(self, "max_length", least=1)
+        # The second loss compares pairs of a batch.
+        check_range(self, "folds", "batch_size", least=2)
 
 
 @dataclass(frozen=True)
@@ -70,10 +63,7 @@ class SearchConfig:
     counts. The lab assessed at most five. 0: all."""
 
     def __post_init__(self) -> None:
-        if self.instances < 0:
-            raise ConfigurationError(
-                f"Expected instances of at least 0 (got {self.instances!r})"
-            )
+        check_range(self, "instances", least=0)
 
 
 @dataclass(frozen=True)

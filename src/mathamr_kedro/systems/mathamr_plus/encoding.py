@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
-    ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     WorkerError,
 )
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.types import FormulaId
@@ -66,10 +66,7 @@ class EncodingConfig:
     )
 
     def __post_init__(self) -> None:
-        if self.posts_per_shard < 1:
-            raise ConfigurationError(
-                f"Expected posts_per_shard of at least 1 (got {self.posts_per_shard!r})"
-            )
+        check_range(self, "posts_per_shard", least=1)
 
 
 def checksum_encoder(model_folder: Path, graphs: str) -> str:

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.corpus import QueryParts
 from mathamr_kedro.graph import SENTENCE, find_owner
 from mathamr_kedro.systems.base import TASK_1_TYPES
@@ -75,16 +76,10 @@ class Strategy:
     their own (``amr_parsing.query_parts``)."""
 
     def __post_init__(self) -> None:
-        for name in ("candidates", "hnsw_ef", "depth"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
-                )
-        if self.document_weight < 0:
-            raise ConfigurationError(
-                "Expected a document_weight of at least 0 (got "
-                f"{self.document_weight!r})"
-            )
+        check_range(self, "candidates", "hnsw_ef", "depth", least=1)
+        check_range(self, "document_weight", "with_document", least=0)
+        check_range(self, "with_question", least=0, most=1)
+        check_range(self, "sentence_weight", above=0)
         if self.document_weight != 1 and self.retrieval != "combined":
             raise ConfigurationError(
                 f"Expected retrieval 'combined' for document_weight "
@@ -104,18 +99,6 @@ class Strategy:
             object.__setattr__(self, "name", self._describe())
 
     def _check_weights(self) -> None:
-        if not 0 <= self.with_question <= 1:
-            raise ConfigurationError(
-                f"Expected with_question from 0 to 1 (got {self.with_question!r})"
-            )
-        if self.with_document < 0:
-            raise ConfigurationError(
-                f"Expected with_document of at least 0 (got {self.with_document!r})"
-            )
-        if self.sentence_weight <= 0:
-            raise ConfigurationError(
-                f"Expected a positive sentence_weight (got {self.sentence_weight!r})"
-            )
         if self.mixes and self.retrieval == "single":
             raise ConfigurationError(
                 "Expected retrieval 'maxsim', 'rerank' or 'combined' for "

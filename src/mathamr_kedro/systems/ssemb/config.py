@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,7 @@ class AugmentationConfig:
     """Share of edges that are replaced by edges between random nodes of the graph."""
 
     def __post_init__(self) -> None:
-        _check_shares(
-            self, "substitution", "attribute_masking", "node_dropping",
-            "edge_perturbation",
-        )  # fmt: skip
+        check_range(self, *vars(self), least=0, most=1)
 
 
 @dataclass(frozen=True)
@@ -48,16 +45,9 @@ class StructureConfig:
                 "Expected dimension to be a multiple of 2, the number of layers (got "
                 f"{self.dimension!r})"
             )
-        if self.min_label_count < 1 or self.num_epochs < 1 or self.batch_size < 2:
-            raise ConfigurationError(
-                "Expected min_label_count and num_epochs of at least 1 and batch_size "
-                f"of at least 2 (got {self.min_label_count!r}, {self.num_epochs!r}, "
-                f"{self.batch_size!r})"
-            )
-        if self.learning_rate <= 0:
-            raise ConfigurationError(
-                f"Expected learning_rate above 0 (got {self.learning_rate!r})"
-            )
+        check_range(self, "min_label_count", "num_epochs", least=1)
+        check_range(self, "batch_size", least=2)
+        check_range(self, "learning_rate", above=0)
 
 
 @dataclass(frozen=True)
@@ -72,7 +62,7 @@ class RankingConfig:
     """Further lambdas, each a system of its own: ``ssemb/lambda_0.3``."""
 
     def __post_init__(self) -> None:
-        _check_shares(self, "structure_weight", "curve")
+        check_range(self, "structure_weight", "curve", least=0, most=1)
 
 
 @dataclass(frozen=True)
@@ -81,11 +71,3 @@ class SSEmbConfig:
 
     model: StructureConfig = field(default_factory=StructureConfig)
     search: RankingConfig = field(default_factory=RankingConfig)
-
-
-def _check_shares(config: Any, *names: str) -> None:
-    for name in names:
-        value = getattr(config, name)
-        values = value if isinstance(value, tuple) else (value,)
-        if not all(0 <= v <= 1 for v in values):
-            raise ConfigurationError(f"Expected {name} within 0 and 1 (got {value!r})")
