@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from mathamr_kedro.stages import STAGES
 from mathamr_kedro.systems import LEARNING
 from tests.conftest import PROJECT
 from tests.house import ROOT, Module, find_home, find_reached, read_modules
@@ -30,6 +31,7 @@ def test_private_names_stay_in_their_module(modules):
 def test_every_package_has_a_face(modules):
     """A docstring, and ``__all__``."""
     needs_none = {f"{ROOT}{p}" for p in ("", ".base", ".evaluation", ".pipelines")}
+    needs_none |= {f"{ROOT}.pipelines.{stage}" for stage in STAGES}
     for name, module in modules.items():
         if not module.is_package:
             continue
@@ -48,7 +50,8 @@ def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules)
         for name in ("settings", "pipeline_registry", "hooks", "project_search")
         if f"{ROOT}.{name}" in modules
     }
-    starts |= {n for n in modules if n.endswith((".__main__", ".pipeline"))}
+    ends = (".__main__", ".pipeline", ".parameters")
+    starts |= {n for n in modules if n.endswith(ends)}
     starts |= {n for n in modules if n.startswith(f"{ROOT}.cli")}
     starts |= {f"{ROOT}.systems.{home.split(':')[0]}" for home in LEARNING.values()}
     starts |= {f"{ROOT}.systems.{name}.search" for name in LEARNING}

@@ -9,7 +9,7 @@ from kedro.pipeline import Pipeline, node
 from kedro_viz.integrations.kedro.data_loader import load_data
 
 from mathamr_kedro.pipeline_registry import register_pipelines
-from mathamr_kedro.pipelines import training
+from mathamr_kedro.pipelines.training import pipeline as training
 from mathamr_kedro.stages import STAGES
 from tests.conftest import PROJECT
 
@@ -28,7 +28,7 @@ def test_every_stage_is_a_pipeline_and_the_default_runs_them_all():
 
 def test_a_stage_that_cannot_be_imported_is_an_error(monkeypatch):
     """Kedro would leave it out with a warning."""
-    monkeypatch.setitem(sys.modules, "mathamr_kedro.pipelines.training", None)
+    monkeypatch.setitem(sys.modules, "mathamr_kedro.pipelines.training.pipeline", None)
     with pytest.raises(ImportError, match="training"):
         register_pipelines()
 

@@ -40,7 +40,8 @@ def register_pipelines() -> dict[str, Pipeline]:
     found: dict[str, Pipeline] = {}
     # Kedro's find_pipelines() passes nothing to create_pipeline().
     for module in pkgutil.iter_modules(packages.__path__):
-        create = import_module(f"{packages.__name__}.{module.name}").create_pipeline
+        stage = import_module(f"{packages.__name__}.{module.name}.pipeline")
+        create = stage.create_pipeline
         takes_them = "parameters" in inspect.signature(create).parameters
         found[module.name] = create(parameters=_built) if takes_them else create()
     return {**found, "__default__": sum(found.values(), start=Pipeline([]))}

@@ -14,16 +14,19 @@ from mathamr_kedro.experiments import GROUP, read_experiment
 from mathamr_kedro.experiments.grid import SYSTEM, SYSTEMS
 from mathamr_kedro.systems.registry import read_system
 
-STAGES = (
-    "ingestion",
-    "amr_parsing",
-    "graph_fusion",
-    "preprocessing",
-    "training",
-    "indexing",
-    "evaluation",
-    "significance",
-)
+_PARAMETERS: Mapping[str, str] = {
+    "ingestion": "pipelines.ingestion.parameters:IngestionConfig",
+    "amr_parsing": "pipelines.amr_parsing.parameters:AmrParsingConfig",
+    "graph_fusion": "pipelines.graph_fusion.parameters:GraphFusionConfig",
+    "preprocessing": "pipelines.preprocessing.parameters:PreprocessingStageConfig",
+    "training": "experiments.trainings:TrainingStageConfig",
+    "indexing": "pipelines.indexing.parameters:IndexingConfig",
+    "evaluation": "pipelines.evaluation.parameters:EvaluationConfig",
+    "significance": "pipelines.significance.parameters:SignificanceConfig",
+}
+"""Where the dataclass of each stage is; it is loaded when it is asked for."""
+
+STAGES = tuple(_PARAMETERS)
 """In the order in which the data flows; each has one top key in the parameters."""
 
 SETTINGS = ("data_root", "raw_root", "output_root", "split", "training_split", "unit")
@@ -40,8 +43,7 @@ def check_stage_parameters(
 ) -> dict[str, Any]:
     """Refuse what a stage's dataclass refuses, and a misspelt name of a stage.
 
-    A stage ``x`` declares its dataclass as ``PARAMETERS`` in ``pipelines.x``. Other
-    groups are those of pipelines of the user's own.
+    Groups that are no stage are those of pipelines of the user's own.
 
     Args:
         parameters: of all stages.
@@ -61,7 +63,8 @@ def check_stage_parameters(
                 f"(conf/<env>/parameters/{key}.yml, or --params)"
             )
         if key in STAGES:
-            declared = import_module(f"mathamr_kedro.pipelines.{key}").PARAMETERS
+            module, _, name = _PARAMETERS[key].partition(":")
+            declared = getattr(import_module(f"{__package__}.{module}"), name)
             configs[key] = read_parameters(declared, values, where=key)
     for name, values in (parameters.get(SYSTEMS) or {}).items():
         read_system(name, values or {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -54,6 +54,8 @@ class Preparation:
     """Formulas that Task 2 may return; ``None``: all."""
     formulas_from: str = ""
     """Checksum of ``formulas`` and ``returnable``."""
+    write_texts: Callable[[Path], None] | None = None
+    """Writes vectors of the texts into a finished folder, or resumes."""
 
     def write(self, folder: Path) -> None:
         """Write everything to an empty folder."""

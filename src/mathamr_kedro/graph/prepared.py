@@ -205,9 +205,15 @@ class PreparedStore:
         """Write a folder; leave one of this version alone if it was made from the same.
 
         Returns:
-            Whether anything was written.
+            Whether graphs were written.
         """
         folder = self.folder(preparation.parameters)
+        is_written = self._write(folder, preparation)
+        if preparation.write_texts is not None:
+            preparation.write_texts(folder)
+        return is_written
+
+    def _write(self, folder: Path, preparation: Preparation) -> bool:
         found = _open_whole(folder)
         if found is not None:
             is_current = found.version == VERSION

@@ -29,11 +29,10 @@ class Encoder:
 
 
 @pytest.fixture
-def parameters(monkeypatch):
+def text_model(monkeypatch):
     monkeypatch.setattr(texts, "SentenceEncoder", Encoder)
     monkeypatch.setattr(texts, "find_text_model", lambda name: f"folder of {name}")
     monkeypatch.setattr(texts, "_choose_device", lambda: "cpu")  # anywhere
-    return {"text_model": "tiny"}
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +45,7 @@ def graphs(tmp_path_factory):
     found = catalog.load("mathamr_plus.prepared").open(
         PreprocessingConfig.read(settings)
     )
-    return SimpleNamespace(open=lambda config: found), settings
+    return found.folder
 
 
 def table(*rows, key="post_id"):
@@ -60,16 +59,15 @@ def table(*rows, key="post_id"):
     return SimpleNamespace(records=lambda: iter(found))
 
 
-def test_every_graph_gets_the_vector_of_its_text(graphs, parameters):
-    store, settings = graphs
+@pytest.mark.usefixtures("text_model")
+def test_every_graph_gets_the_vector_of_its_text(graphs):
     posts = table(
         ("4", "No."), ("9", "without a graph"), ("1", "Is FORMULA_0 even?"), ("2", "a"),
         ("3", "ab"),
     )  # fmt: skip
     topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
-    told = texts.encode_texts(store, posts, topics, settings | parameters)
-    assert told == {"text_model": "tiny", "width": 2, "posts": 4}
-    found = PreparedGraphs(store.open(None).folder)
+    texts.encode_texts(graphs, posts, topics, "tiny")
+    found = PreparedGraphs(graphs)
     lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
     assert np.asarray(found.posts.texts).tolist() == lengths
     assert np.asarray(found.topics.texts).tolist() == [[len("Solve $x^2$"), 2]]

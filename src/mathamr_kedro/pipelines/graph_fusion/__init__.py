@@ -1,18 +1,1 @@
 """Graph fusion: AMR graphs and formula trees to math graphs."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
-
-if TYPE_CHECKING:
-    from mathamr_kedro.pipelines.graph_fusion.pipeline import create_pipeline
-
-PARAMETERS = GraphFusionConfig
-
-__all__ = ["PARAMETERS", "create_pipeline"]
-
-# Who only reads parameters need not wait for the nodes.
-__getattr__, __dir__ = load_lazily(__name__, __file__)

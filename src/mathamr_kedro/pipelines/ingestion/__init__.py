@@ -1,18 +1,1 @@
 """Ingestion: raw collections to typed tables with clean texts."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
-
-if TYPE_CHECKING:
-    from mathamr_kedro.pipelines.ingestion.pipeline import create_pipeline
-
-PARAMETERS = IngestionConfig
-
-__all__ = ["PARAMETERS", "create_pipeline"]
-
-# Who only reads parameters need not wait for the nodes.
-__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -1,18 +1,1 @@
 """Preprocessing: math graphs to vocabularies, shards of arrays and training pairs."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingStageConfig
-
-if TYPE_CHECKING:
-    from mathamr_kedro.pipelines.preprocessing.pipeline import create_pipeline
-
-PARAMETERS = PreprocessingStageConfig
-
-__all__ = ["PARAMETERS", "create_pipeline"]
-
-# Who only reads parameters need not wait for the nodes.
-__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,12 @@ from mathamr_kedro.graph import (
     PairSplit,
     Preparation,
     PreparedStore,
+    PreprocessingConfig,
     Vocabularies,
     describe_prepared,
     report_preparation,
 )
-from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingConfig
+from mathamr_kedro.pipelines.preprocessing.texts import encode_texts
 
 logger = logging.getLogger(__name__)
 
@@ -136,9 +138,14 @@ def number_graphs(
     vocabularies: Vocabularies,
     training_pairs: ShardedTable,
     parameters: Mapping[str, Any],
+    post_texts: ShardedTable | None = None,
+    topic_texts: ShardedTable | None = None,
     **blocks: GraphBlocks,
 ) -> Preparation:
-    """Replace labels by their numbers; refuse returnable formulas without a graph."""
+    """Replace labels by their numbers; refuse returnable formulas without a graph.
+
+    Texts are given for an encoder that reads their vectors.
+    """
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
     sources = {name: found.checksum(variant) for name, found in blocks.items()}
@@ -154,6 +161,14 @@ def number_graphs(
             found, f"{name} numbered", lambda b: len(b.keys), total=total
         )
 
+    write_texts = None
+    if post_texts is not None and topic_texts is not None:
+        write_texts = partial(
+            encode_texts,
+            posts=post_texts,
+            topics=topic_texts,
+            text_model=str(config.text_model),
+        )
     return Preparation(
         parameters=config,
         made_from=checksum(*made_from),
@@ -166,6 +181,7 @@ def number_graphs(
         formulas=number("formulas"),
         returnable=_list_ids(returnable_formulas),
         formulas_from=checksum(sources["formulas"], returnable_formulas.checksum),
+        write_texts=write_texts,
         report={
             "vocabulary": vocabularies.report.to_dict(),
             **{name: found.total(variant, "written") for name, found in blocks.items()},

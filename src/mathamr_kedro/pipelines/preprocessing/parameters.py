@@ -1,4 +1,4 @@
-"""Parameters of the preprocessing stage, which later stages read too."""
+"""Parameters of the preprocessing stage."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.text import explain_absence
 
-__all__ = ["PreprocessingConfig", "PreprocessingStageConfig"]
-
 
 @dataclass(frozen=True)
 class PreprocessingStageConfig(PreprocessingConfig):
-    """The same, and what the stage itself needs of the machine."""
+    """What all stages read, and what this one needs of the machine."""
 
     def check_machine(self) -> None:
         """Refuse a released encoder or a sentence encoder that is not here."""

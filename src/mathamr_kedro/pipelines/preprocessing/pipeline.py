@@ -7,7 +7,7 @@ from typing import Any
 
 from kedro.pipeline import Pipeline, node
 
-from mathamr_kedro.pipelines.preprocessing import nodes, texts
+from mathamr_kedro.pipelines.preprocessing import nodes
 
 _PARAMETERS = "params:preprocessing"
 _REPORTS = ["preprocessing_statistics", "preprocessing_report", "preprocessing_figure"]
@@ -20,14 +20,8 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
         parameters: of the environment; with ``preprocessing.text_model``, graphs get
             the vectors of their texts.
     """
-    encoding = node(
-        texts.encode_texts,
-        inputs=["mathamr_plus.prepared", "posts", "topics", _PARAMETERS],
-        outputs="prepared_texts",
-        name="encode_texts",
-        tags="gpu",
-    )
     reads_texts = parameters["preprocessing"].get("text_model") is not None
+    texts = {"post_texts": "posts", "topic_texts": "topics"} if reads_texts else {}
     return Pipeline(
         [
             node(
@@ -77,11 +71,12 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
                     "vocabularies": "vocabularies",
                     "training_pairs": "training_pairs",
                     "parameters": _PARAMETERS,
+                    **texts,
                 },
                 outputs="mathamr_plus.prepared",
                 name="number_graphs",
+                tags="gpu" if reads_texts else None,
             ),
-            *([encoding] if reads_texts else []),
             node(
                 nodes.describe_prepared_graphs,
                 inputs=["mathamr_plus.prepared", _PARAMETERS],

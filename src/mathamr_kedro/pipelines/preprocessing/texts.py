@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from mathamr_kedro.base.records import CleanText
 from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.graph import GraphShards, PreparedGraphs, PreparedStore
+from mathamr_kedro.graph import GraphShards, PreparedGraphs
 from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.graph.shards.texts import write_texts
-from mathamr_kedro.pipelines.preprocessing.parameters import PreprocessingStageConfig
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 
 def encode_texts(
-    prepared_graphs: PreparedStore,
-    posts: ShardedTable,
-    topics: ShardedTable,
-    parameters: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Encode the texts of posts and topics for an encoder that reads them."""
-    config = PreprocessingStageConfig.read(parameters)
-    graphs, model = prepared_graphs.open(config), str(config.text_model)
-    encoder = SentenceEncoder(find_text_model(model), _choose_device())
+    folder: Path, posts: ShardedTable, topics: ShardedTable, text_model: str
+) -> None:
+    """Encode the texts of posts and topics for an encoder that reads them, or resume.
+
+    Args:
+        folder: of their prepared graphs.
+        posts: texts of posts.
+        topics: texts of topics.
+        text_model: a sentence encoder, by name or folder.
+    """
+    graphs = PreparedGraphs(folder)
+    encoder = SentenceEncoder(find_text_model(text_model), _choose_device())
 
     def write(
         shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
@@ -36,7 +38,6 @@ def encode_texts(
     width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
     write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
     write(graphs.formulas, (), 0, width)  # alone, they say nothing in words
-    return {"text_model": model, "width": width, "posts": number}
 
 
 def _choose_device() -> str:

@@ -1,18 +1,1 @@
 """Significance: recorded results to tables with tests, and plots."""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
-
-if TYPE_CHECKING:
-    from mathamr_kedro.pipelines.significance.pipeline import create_pipeline
-
-PARAMETERS = SignificanceConfig
-
-__all__ = ["PARAMETERS", "create_pipeline"]
-
-# Who only reads parameters need not wait for the nodes.
-__getattr__, __dir__ = load_lazily(__name__, __file__)
