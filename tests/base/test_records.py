@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.base.records import CleanText, Failure, Formula, FormulaMention
+from mathamr_kedro.base.records import Failure, Formula, FormulaMention
 
 
 @pytest.mark.parametrize(
@@ -31,15 +31,6 @@ def test_formula_of_a_text_becomes_a_row_of_the_index():
     assert (row.place, row.visual_id, row.latex) == ("body", "70", "x")
     assert (row.comment_id, row.old_visual_id, row.issue) == (None, None, "")
     assert (row.presentation, row.content) == ("", "")
-
-
-def test_formulas_stand_in_a_text_as_latex_again():
-    mentions = (
-        FormulaMention("FORMULA_0", "a", "1", "x", 4, 13),
-        FormulaMention("FORMULA_1", "b", "2", "y^2", 18, 27),
-    )
-    text = CleanText("let FORMULA_0 and FORMULA_1.", mentions)
-    assert text.with_latex() == "let $x$ and $y^2$."
 
 
 def test_what_failed_is_dropped_for_good_unless_it_says_otherwise():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.base.records import FormulaMention, restore_latex
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.text.terms import (
     list_ngrams,
     list_patterns,
     list_tuples,
     measure_math_share,
-    restore_latex,
     split_latex,
     split_text,
 )

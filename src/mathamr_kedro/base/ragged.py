@@ -96,7 +96,7 @@ class RaggedVectors(Generic[A]):
         return int(np.diff(self.host_ptr).max())
 
     def owners(self) -> A:
-        """(P,) the row of each vector, where none is spare."""
+        """(P,) the row of each vector, if none is spare."""
         return _repeat(self.lengths)
 
     def to(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from mathamr_kedro.base.types import (
@@ -34,13 +35,20 @@ class CleanText(NamedTuple):
     text: str
     formula_map: tuple[FormulaMention, ...]
 
-    def with_latex(self) -> str:
-        """Return the text with formulas between dollars instead of placeholders."""
-        pieces, position = [], 0
-        for mention in self.formula_map:
-            pieces += [self.text[position : mention.start], f"${mention.latex}$"]
-            position = mention.end
-        return "".join([*pieces, self.text[position:]])
+
+def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:
+    """Return a clean text with ``$LaTeX$`` instead of the placeholders.
+
+    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=2, end=11)
+    >>> restore_latex("x FORMULA_0.", [mention])
+    'x $y^2$.'
+    """
+    parts: list[str] = []
+    end = 0
+    for mention in sorted(formula_map, key=lambda m: m.start):
+        parts += [text[end : mention.start], f"${mention.latex}$"]
+        end = mention.end
+    return "".join([*parts, text[end:]])
 
 
 class Post(NamedTuple):

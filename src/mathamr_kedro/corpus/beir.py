@@ -182,7 +182,7 @@ class BeirCollection(Collection):
         return dict.fromkeys(j.topic_id for j in found if isinstance(j, Judgment))
 
     def list_files(self, part: Part) -> list[Path]:
-        """Return the raw files of a part; another split leaves the documents alone."""
+        """Return the raw files of a part; another split changes no document."""
         learnt = self._find_qrels(self._training)
         learnt = [*self._find_queries(), *learnt] if learnt else []
         match part:

@@ -82,6 +82,6 @@ class PremiseCollection(BeirCollection):
         return sorted({name.partition(".")[0].partition("_")[2] for name in names})
 
     def list_files(self, part: Part) -> list[Path]:
-        """Return the raw files of a part; other links leave the documents alone."""
+        """Return the raw files of a part; other links change no document."""
         # Every query is a statement.
         return self._find_documents() if part == "posts" else super().list_files(part)

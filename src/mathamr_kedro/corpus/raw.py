@@ -142,7 +142,7 @@ class Collection(ABC):
         """Return a checksum of the raw files of some parts: names and contents.
 
         What is made from other parts stays as it is when these change: new topics or
-        judgments leave the posts alone.
+        judgments change nothing of the posts.
         """
         self.check_layout()
         files = dict.fromkeys(file for part in parts for file in self.list_files(part))

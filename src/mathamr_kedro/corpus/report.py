@@ -46,18 +46,19 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         "## Judgments",
         _judgment_table(statistics["judgments"]),
         "## Accounts",
-        "Records read = records written + records left out, for every table.",
+        "Records read = records written + records dropped, for every table.",
         _table(
-            ("Table", "Read", "Written", "Left out"),
+            ("Table", "Read", "Written", "Dropped"),
             [
                 (name, a["read"], a["written"], a["dropped"])
                 for name, a in statistics["accounts"].items()
             ],
         ),
         "## What was wrong",
-        "Kept: the record went on, with a defect worth knowing. Left out: it did not.",
+        "Kept: the record was written, with a defect worth knowing. Dropped: it was "
+        "not.",
         _table(
-            ("Reason", "Kept", "Left out", "Example"),
+            ("Reason", "Kept", "Dropped", "Example"),
             [
                 (f"`{reason}`", n["kept"], n["left_out"], _code(n["places"][0]))
                 for reason, n in statistics["failures"].items()

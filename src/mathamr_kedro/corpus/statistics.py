@@ -125,7 +125,7 @@ def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
 def count_failures(
     tables: Iterable[pa.Table], max_examples: int = 20
 ) -> dict[str, dict[str, Any]]:
-    """Count failures by reason: records that went on, records that were dropped.
+    """Count failures by reason: records that were kept, records that were dropped.
 
     Args:
         tables: failures.

@@ -79,7 +79,7 @@ class QueryPattern:
 
     @classmethod
     def read(cls, latex: str) -> QueryPattern | None:
-        """Return the pattern of a formula; ``None`` where it has no variables.
+        """Return the pattern of a formula; ``None`` if it has no variables.
 
         Raises:
             FormulaError: there is nothing but a variable, or there are too many.

@@ -28,7 +28,7 @@ class Term:
     """``V!x`` for ``V!𝑥``."""
     children: tuple[Term, ...]
     key: str
-    """Equal for subtrees that differ in the order of unordered operands alone."""
+    """Equal for subtrees that differ only in the order of unordered operands."""
     size: int
     variable: str | None = None
     """Query variable that it is."""

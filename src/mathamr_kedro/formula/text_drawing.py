@@ -45,7 +45,7 @@ def draw_text(tree: FormulaTree) -> str:
 
 
 def refuse_large(tree: FormulaTree) -> None:
-    """Raise where a tree is too large to be drawn.
+    """Raise if a tree is too large to be drawn.
 
     Raises:
         FormulaError: it is.

@@ -208,7 +208,7 @@ class TreeStore:
         return []
 
     def trees(self, formula_id: FormulaId) -> FormulaTrees | None:
-        """Return the trees of a formula, or None where it is unknown."""
+        """Return the trees of a formula, or None if it is unknown."""
         row = self.row(formula_id)
         return row.trees() if row is not None else None
 

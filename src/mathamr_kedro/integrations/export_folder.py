@@ -31,9 +31,8 @@ import pyarrow.parquet as pq
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_file, replace_folder, write_text
-from mathamr_kedro.base.records import Judgment, Post, Topic
+from mathamr_kedro.base.records import Judgment, Post, Topic, restore_latex
 from mathamr_kedro.graph import GraphRecord
-from mathamr_kedro.text import restore_latex
 from mathamr_kedro.trec import Run
 from mathamr_kedro.vectors import VectorStore
 

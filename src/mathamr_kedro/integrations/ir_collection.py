@@ -20,9 +20,8 @@ from ir_datasets.formats.base import BaseDocs, BaseQrels, BaseQueries, GenericQr
 from ir_datasets.indices import PickleLz4FullStore
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.records import Failure, restore_latex
 from mathamr_kedro.corpus import Collection, Part, clean_text
-from mathamr_kedro.text import restore_latex
 
 _GRADES = {
     3: "high: answers the question alone",
@@ -200,4 +199,4 @@ class _Qrels(BaseQrels):
 
 def _write_text(title: str, body: str, owner: str, markup: str) -> str:
     clean, _ = clean_text(title, body, owner, markup=markup)
-    return restore_latex(clean.text, clean.formula_map)
+    return restore_latex(*clean)

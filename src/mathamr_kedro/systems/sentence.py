@@ -29,7 +29,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
@@ -46,7 +46,6 @@ from mathamr_kedro.text import (
     TEXT_MODELS,
     SentenceEncoder,
     find_text_model,
-    restore_latex,
 )
 from mathamr_kedro.vectors import ExactSpace
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         list_patterns,
         list_tuples,
         measure_math_share,
-        restore_latex,
         split_latex,
         split_text,
     )
@@ -50,7 +49,6 @@ __all__ = [
     "list_patterns",
     "list_tuples",
     "measure_math_share",
-    "restore_latex",
     "split_latex",
     "split_text",
 ]

@@ -12,7 +12,7 @@ is not the article; braces and what only places symbols say nothing and are skip
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.stemming import stem
@@ -69,21 +69,6 @@ def measure_math_share(text: str, formula_map: Sequence[FormulaMention]) -> floa
     """
     terms = split_text(text, formula_map)
     return sum(t.startswith("$") for t in terms) / len(terms) if terms else 0.0
-
-
-def restore_latex(text: str, formula_map: Iterable[FormulaMention]) -> str:
-    """Return a clean text with ``$LaTeX$`` instead of the placeholders.
-
-    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=2, end=11)
-    >>> restore_latex("x FORMULA_0.", [mention])
-    'x $y^2$.'
-    """
-    parts: list[str] = []
-    end = 0
-    for mention in sorted(formula_map, key=lambda m: m.start):
-        parts += [text[end : mention.start], f"${mention.latex}$"]
-        end = mention.end
-    return "".join([*parts, text[end:]])
 
 
 def list_tuples(trees: FormulaTrees, window: int = 1) -> list[str]:

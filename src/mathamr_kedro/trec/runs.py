@@ -42,7 +42,7 @@ class Run:
     query_seconds: Mapping[TopicId, float] = field(default_factory=dict)
     """Time of each search; empty if several were made at once."""
     device: str = "cpu"
-    """Of torch, where the searches were made."""
+    """Of torch, that made the searches."""
 
     @classmethod
     def from_scores(

@@ -1,6 +1,6 @@
 """Choose the label of each token: a linear model over its candidates.
 
-A candidate is scored by its kind and, where the corpora had the word, by the label
+A candidate is scored by its kind and, if the corpora had the word, by the label
 itself, each in the contexts of the token, and by how the corpora remember it.
 """
 

@@ -1,4 +1,4 @@
-"""Words that mean what an earlier word means, where that is safe to say.
+"""Words that mean what an earlier word means, if that is safe to say.
 
 Within a sentence a pronoun is tied to the only thing it can mean; within a text a name
 that comes again is the same thing:
@@ -32,7 +32,7 @@ _REFLEXIVE = frozenset({"its", "itself", "their", "themselves"})
 def find_antecedents(
     skeleton: Skeleton, fragments: Mapping[int, Fragment]
 ) -> dict[int, int]:
-    """Return the token that each pronoun of the sentence means, where there is one.
+    """Return the token that each pronoun of the sentence means, if there is one.
 
     There must be exactly one noun or formula of its number before the pronoun, neither
     a person nor an argument of the same verb.

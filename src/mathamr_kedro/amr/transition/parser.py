@@ -199,7 +199,7 @@ class TransitionParser:
 
         One sentence without a node can fail a whole document.
         """
-        logger.warning("going on sentence by sentence: %s", problem)
+        logger.warning("parsing sentence by sentence: %s", problem)
         singles = [Chunk((sentence,)) for sentence in chunk.sentences]
         results = parse_isolating(self, singles)
         graphs = [r for r in results if isinstance(r, AMRGraph)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The worker of the ``transition`` parser: runs in an environment of its own.
 
-This file stands alone: it imports nothing of this project, reads on Python 3.8 and is
+It imports nothing of this project, reads on Python 3.8 and is
 started by path with the Python of the environment that ``build_environment.sh`` makes.
 It speaks one JSON object per line over its standard input and output; the module
 ``process`` beside it holds the description. ``check_environment.py`` checks the

@@ -18,7 +18,12 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from mathamr_kedro.base.records import Failure, Statement, StatementLink
+from mathamr_kedro.base.records import (
+    Failure,
+    Statement,
+    StatementLink,
+    restore_latex,
+)
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.latex.document import LatexDocument
@@ -313,4 +318,4 @@ def _list_chapters(document: LatexDocument) -> list[str]:
 @lru_cache(maxsize=256)  # statements of a section share its title
 def _read(latex: str) -> str:
     """Return LaTeX as text with formulas between dollars."""
-    return clean_text("", latex, "", markup="latex")[0].with_latex()
+    return restore_latex(*clean_text("", latex, "", markup="latex")[0])

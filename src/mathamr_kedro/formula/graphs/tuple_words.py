@@ -59,7 +59,7 @@ class TupleEncoder:
         mode: TokenMode = "both_separated",
         split_numbers: bool = True,
     ) -> TupleEncoder:
-        """Return an encoder that goes on with the maps of an earlier one."""
+        """Return an encoder that continues the maps of an earlier one."""
         encoder = cls(mode, split_numbers)
         encoder.tokens.update(tokens)
         encoder.edges.update(edges)

@@ -73,7 +73,7 @@ class LatexArguments:
         return self._text[place + 1 : end], end + 1
 
     def skip_condition(self, place: int) -> int | None:
-        r"""Return where the text goes on after a condition that does not hold.
+        r"""Return where the text continues after a condition that does not hold.
 
         That is its ``\else`` or ``\fi``; ``None``: there is none.
         """

@@ -62,7 +62,7 @@ _SIZES = {"size-1": "1.2em", "size-2": "1.8em", "size-3": "2.4em", "size-4": "3e
 
 
 def mathml_from_latex(latex: str, display: bool = False) -> str | None:
-    r"""Return a formula as a MathML element; None where it cannot be read at all.
+    r"""Return a formula as a MathML element; None if it cannot be read at all.
 
     Args:
         latex: a formula as people write it, with or without dollars.

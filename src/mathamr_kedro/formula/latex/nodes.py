@@ -35,7 +35,7 @@ Item: TypeAlias = Union[
 
 
 class _Plain:
-    """What an item answers where it has nothing of its own to say."""
+    """Default answers of an item."""
 
     __slots__ = ()
     role: str | None = None
@@ -91,7 +91,7 @@ class Script(_Plain):
         place: ``pre``, ``mid`` or ``post``.
         level: depth of braces where it was written; scripts of different levels
             do not share a column.
-        role: role of the base where the base is an operator.
+        role: role of the base if the base is an operator.
     """
 
     __slots__ = (

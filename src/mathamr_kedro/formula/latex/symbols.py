@@ -65,7 +65,7 @@ class Symbol:
     Args:
         role: grammatical role, e.g. ``RELOP``.
         text: what is drawn.
-        meaning: what it means, where that is known.
+        meaning: what it means, if that is known.
         name: a name the grammar asks for (``langle``).
         font: the font it is drawn in.
         place: where its scripts stand: ``mid`` (above and below), ``post``, or empty.

@@ -54,7 +54,7 @@ def slt_from_mathml(
         counter: gets one count per deviation, by reason (total mode).
 
     Returns:
-        The tree; None in total mode where the formula is empty or beyond reading,
+        The tree; None in total mode if the formula is empty or beyond reading,
         with the reason in ``counter``.
 
     Raises:
@@ -102,7 +102,7 @@ def opt_from_mathml(
         counter: gets one count per deviation, by reason (total mode).
 
     Returns:
-        The tree; None in total mode where the formula is empty or beyond reading,
+        The tree; None in total mode if the formula is empty or beyond reading,
         with the reason in ``counter``.
 
     Raises:

@@ -41,7 +41,7 @@ CONSTANT_TAGS = _read_names("infinity emptyset imaginaryi")
 MATHAMR_CONSTANT_TAGS = _read_names(
     "exponentiale reals integers naturalnumbers complexes rationals"
 )
-"""Elements that are constants in variant ``mathamr`` alone."""
+"""Elements that are constants in variant ``mathamr`` only."""
 
 QUALIFIER_TAGS = _read_names("degree bvar lowlimit uplimit")
 """Elements that qualify an operator: ``$!name``."""
@@ -228,7 +228,7 @@ ELEMENT_LABELS = {variant: _list_element_labels(variant) for variant in VARIANTS
 
 
 def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:
-    """Return the label of a ``csymbol``, or None where no table has it.
+    """Return the label of a ``csymbol``, or None if no table has it.
 
     Args:
         dictionary: its ``cd`` attribute.

@@ -48,7 +48,7 @@ class Reader:
         self.deviations: list[str] = []
 
     def deviate(self, reason: str, message: str, detail: str = "") -> None:
-        """Raise an error (strict mode), or count its reason and go on (total mode).
+        """Raise an error (strict mode), or count its reason and continue (total mode).
 
         Raises:
             TreeError: strict mode.
@@ -102,7 +102,7 @@ class RuleBook:
         unknown: what to make of all others.
         leaves: rules that never look at their children, so that errors below them do
             not count (strict mode fails exactly where the published converters do).
-        first_only: rules that look at their first child alone.
+        first_only: rules that look only at their first child.
     """
 
     def __init__(

@@ -54,7 +54,7 @@ class KnownGraphs:
         return len(self._keys)
 
     def find(self, text: str) -> ParsedText | None:
-        """Return what the parser made of a text, where it is known."""
+        """Return what the parser made of a text; ``None``: it is not known."""
         digest = checksum_text(text)
         key = np.uint64(int(digest[:16], 16))
         row = int(np.searchsorted(self._keys, key))

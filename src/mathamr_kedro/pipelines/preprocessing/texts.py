@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from mathamr_kedro.base.records import CleanText
+from mathamr_kedro.base.records import CleanText, restore_latex
 from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.graph import GraphShards, PreparedGraphs
@@ -52,7 +52,7 @@ def _read_posts(
     places = {key: place for place, key in enumerate(graphs.posts.keys)}
     for post in posts.records():
         if post.post_id in places:
-            text = CleanText(post.text, post.formula_map).with_latex()
+            text = restore_latex(post.text, post.formula_map)
             yield places[post.post_id], text
 
 
@@ -69,4 +69,4 @@ def _read_topics(
         }
         for key, part in parts.items():
             if key in places:
-                yield places[key], part.with_latex()
+                yield places[key], restore_latex(*part)

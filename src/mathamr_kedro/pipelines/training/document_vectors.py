@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreparedGraphs
 from mathamr_kedro.graph.shards.texts import write_texts
-from mathamr_kedro.text import SentenceEncoder, find_text_model, restore_latex
+from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 
 def write_document_vectors(

@@ -6,10 +6,9 @@ import random
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
 from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
-from mathamr_kedro.text import restore_latex
 
 Tokens: TypeAlias = tuple[str, ...]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from mathamr_kedro import formula
 from mathamr_kedro.amr import ParsedText, ParseFailure
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
+from mathamr_kedro.base.records import CleanText, FormulaInstance, Post, restore_latex
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.graph import (
@@ -165,7 +165,7 @@ class QueryEncoder:
     def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
         text = None
         if self._encode_words is not None:
-            text = self._encode_words([clean.with_latex()])[0]
+            text = self._encode_words([restore_latex(*clean)])[0]
         return encode_graph(self._model, graph, self._arrays.schema, text)
 
 
