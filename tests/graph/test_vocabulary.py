@@ -11,6 +11,7 @@ from mathamr_kedro.graph.vocabulary import (
     SPECIAL_TYPES,
     NodeVocabulary,
     RelationVocabulary,
+    VocabularyConfig,
     classify_number,
     make_schema,
 )
@@ -66,8 +67,8 @@ def test_a_url_has_its_type_even_where_no_training_graph_has_one() -> None:
 
 
 def test_a_vocabulary_without_room_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="6 special node types"):
-        NodeVocabulary.build({}, size=5, rare_below=5)
+    with pytest.raises(ConfigurationError, match="size of at least 6"):
+        VocabularyConfig(size=5)
 
 
 def test_foreign_types_are_refused() -> None:

@@ -139,19 +139,13 @@ class NodeVocabulary(Vocabulary):
         >>> NodeVocabulary.build(counts, size=8, rare_below=5).names[6:]
         ('set', 'N!2')
         """
-        room = size - len(SPECIAL_TYPES)
-        if room < 0:
-            raise ConfigurationError(
-                f"Expected room for the {len(SPECIAL_TYPES)} special node types "
-                f"(got a vocabulary of {size!r})"
-            )
         chosen = [
             name
             for name in choose_frequent(counts)
             if name not in SPECIAL_TYPES
             and (counts[name] >= rare_below or classify_number(name) is None)
         ]
-        return cls([*SPECIAL_TYPES, *chosen[:room]])
+        return cls([*SPECIAL_TYPES, *chosen[: size - len(SPECIAL_TYPES)]])
 
 
 def _find_special(name: str) -> str:

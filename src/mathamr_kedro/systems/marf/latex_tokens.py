@@ -1,5 +1,8 @@
 r"""Formulas as the formula encoder reads them (Appendix A.1 of the paper).
 
+Tokens, arguments and options are read by :mod:`mathamr_kedro.formula.latex.tokens`;
+here is what the paper makes of them, which no tree of a formula keeps.
+
 ::
 
     written    \dfrac12 + x_i^30 \le \left( a \over b \right)
