@@ -14,6 +14,7 @@ pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.search.responses import AddResponse, SystemsResponse
 from mathamr_kedro.serve import app as module
 from mathamr_kedro.serve.app import create_app
 from mathamr_kedro.serve.settings import ServeConfig
@@ -31,13 +32,13 @@ class Service:
     def list_systems(self) -> Any:
         if isinstance(self.answer, Exception):
             raise self.answer
-        return self.answer or {}
+        return SystemsResponse(7, "bm25", (), "bm25", ())
 
     def count_posts(self) -> int:
         return 7
 
-    def add(self, posts: Any) -> dict[str, Any]:
-        return {"added": [post.post_id for post in posts]}
+    def add(self, posts: Any) -> AddResponse:
+        return AddResponse(tuple(post.post_id for post in posts), (), ())
 
     def warm_up(self) -> None:
         pass

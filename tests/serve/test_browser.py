@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -11,6 +12,15 @@ from urllib.parse import quote
 import pytest
 
 pytest.importorskip("websockets")
+from mathamr_kedro.search.responses import (
+    GraphPictures,
+    MentionPart,
+    ShownSentence,
+    SystemShare,
+    TextPart,
+    TreesResponse,
+)
+from mathamr_kedro.serve.service import SearchRequest
 from tests.serve.browser import Page, open_browser
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(2400)]
@@ -291,8 +301,8 @@ def test_questions_cannot_inject(page: Page, address: str, text: str) -> None:
 def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch):
     """Titles, tags, sentences, formulas, drawings and ids of any kind."""
     evil = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-    found = service.search(QUESTION, 1)
-    (result,) = found["results"]
+    found = service.search(QUESTION, SearchRequest(1))
+    (result,) = found.results
     drawing = (
         '<math href="javascript:alert(3)"><mtext onclick="alert(4)">x</mtext>'
         '<maction actiontype="statusline"><mi>y</mi></maction>'
@@ -305,21 +315,20 @@ def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch
         "</a></g><foreignObject><img src=x onerror=alert(10)></foreignObject>"
         '<use href="data:image/svg+xml,x"/><style>*{display:none}</style></svg>'
     )
-    part = {"latex": evil, "mathml": drawing, "key": "F0", "formula_id": evil}
-    bad = {
-        **result, "post_id": evil, "type": evil, "title": [{"text": evil}, part],
-        "tags": [evil], "date": evil,
-        "parts": [{"system": evil, "share": 0.5, "score": None}] * 2,
-        "sentences": [{"key": "S1", "parts": [{"text": evil}, part]}],
-    }  # fmt: skip
-    answer = {**found, "results": [bad] * 5, "warnings": [evil]}
+    text, part = TextPart(evil), MentionPart(evil, drawing, "F0", evil)
+    bad = replace(
+        result, post_id=evil, type=evil, title=(text, part), tags=(evil,), date=evil,
+        parts=(SystemShare(evil, 0.5, None),) * 2,
+        sentences=(ShownSentence("S1", False, (text, part), False),),
+    )  # fmt: skip
+    answer = replace(found, results=(bad,) * 5, warnings=(evil,))
     monkeypatch.setattr(service, "search", lambda *_: answer)
     why = service.explain(QUESTION, "33703", graphs=True)
-    why["rows"][0]["parts"] = [{"text": evil}, part]
-    why["graphs"] = {"query": svg, "post": svg}
+    first = replace(why.rows[0], parts=(text, part))
+    why = replace(why, rows=(first, *why.rows[1:]), graphs=GraphPictures(svg, svg))
     monkeypatch.setattr(service, "explain", lambda *_: why)
-    trees = {**part, "slt": svg, "opt": svg, "problems": [evil]}
-    monkeypatch.setattr(type(service), "draw_trees", staticmethod(lambda _: trees))
+    trees = TreesResponse(evil, drawing, "F0", svg, svg, (evil,))
+    monkeypatch.setattr("mathamr_kedro.serve.routes.draw_trees", lambda _: trees)
     ask(page, address)
     _check_harmless(page)
     page.click(".card .formula")

@@ -380,11 +380,8 @@ class BenchmarkReport:
         config = self.tests
         sizes = sorted(len(found) for found in self.comparisons.values())
         span = " to ".join(str(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
-        kind = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
-        correction = "not corrected"
-        if config.correction != "none":
-            title = config.correction.capitalize()
-            correction = f"{title} correction over the {span} tests of a benchmark"
+        how = config.describe(f"the {span}")
+        how += "" if config.correction == "none" else " of a benchmark"
         measures: dict[str, list[str]] = {}
         for s in self.scored:
             found = measures.setdefault(" / ".join(s.benchmark.headline), [])
@@ -394,7 +391,7 @@ class BenchmarkReport:
         notes = [
             f"Measures: {usual}.{''.join(others)}",
             f"† Reference of the column. * Differs from it with p < {config.alpha:g} "
-            f"(two-tailed paired {kind} over topics, {correction}).",
+            f"({how}).",
         ]
         if self._averaged:
             names = dict.fromkeys(row for s in self.scored for row in s.systems)

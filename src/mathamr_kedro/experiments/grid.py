@@ -185,7 +185,7 @@ def list_settings(parameters: Values) -> dict[str, Any]:
     """
     groups = (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
     known = [group for group in groups if parameters.get(group)]
-    leaves = dict(_list_leaves(_select(parameters, known), ""))
+    leaves = dict(list_leaves(_select(parameters, known), ""))
     leaves.pop("training.seed", None)
     return leaves
 
@@ -197,15 +197,16 @@ def describe_key(parameters: Values) -> str:
     return checksum(_select(parameters, groups))
 
 
-def _list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+def list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    """Yield dotted names and plain values; items with names are named by them."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _list_leaves(inner, f"{place}.{key}" if place else key)
+            yield from list_leaves(inner, f"{place}.{key}" if place else key)
     elif value and isinstance(value, list) and isinstance(value[0], Mapping):
         for number, inner in enumerate(value):
-            yield from _list_leaves(inner, f"{place}[{inner.get('name', number)}]")
+            yield from list_leaves(inner, f"{place}[{inner.get('name', number)}]")
     else:
-        yield place, value
+        yield place, list(value) if isinstance(value, tuple) else value
 
 
 def _make_cell(condition: str, changes: Values, seed: int, parameters: Values) -> Cell:

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.experiments.grid import SYSTEMS, Cell
+from mathamr_kedro.experiments.grid import SYSTEMS, Cell, list_leaves
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
 from mathamr_kedro.model.weights import CONFIG
@@ -46,7 +46,7 @@ class ReleasedSettings:
         self._values = {
             name: value
             for stage in ("preprocessing", "training")
-            for name, value in _list_leaves(parameters.get(stage, {}), stage)
+            for name, value in list_leaves(parameters.get(stage, {}), stage)
         }
         self._start: str | None = self._values.get("training.start_from")
         self._source = self._values.get("preprocessing.vocabulary.source")
@@ -88,8 +88,8 @@ class ReleasedSettings:
         """
         defaults = dict(
             (
-                *_list_leaves(asdict(TrainingStageConfig()), "training"),
-                *_list_leaves(asdict(PreprocessingConfig()), "preprocessing"),
+                *list_leaves(asdict(TrainingStageConfig()), "training"),
+                *list_leaves(asdict(PreprocessingConfig()), "preprocessing"),
             )
         )
         skipped = ("training.seed", "preprocessing.pairs.")
@@ -121,7 +121,7 @@ class ReleasedSettings:
             return {}
         file = ReleasedEncoder(self._start).folder / CONFIG
         values = json.loads(file.read_text(encoding="utf-8"))
-        return dict(_list_leaves(values["model"], "training.model"))
+        return dict(list_leaves(values["model"], "training.model"))
 
     def _name_own(self, name: str) -> str:
         return f" (its own: {self._shape[name]!r})" if name in self._shape else ""
@@ -168,7 +168,7 @@ def _list_differences(one: Cell, other: Cell) -> list[str]:
         dict(
             leaf
             for stage in ("preprocessing", "training")
-            for leaf in _list_leaves(cell.changes.get(stage, {}), stage)
+            for leaf in list_leaves(cell.changes.get(stage, {}), stage)
         )
         for cell in (one, other)
     )
@@ -176,12 +176,3 @@ def _list_differences(one: Cell, other: Cell) -> list[str]:
         name for name in first.keys() | second.keys()
         if first.get(name) != second.get(name)
     )  # fmt: skip
-
-
-def _list_leaves(values: Any, place: str) -> Iterator[tuple[str, Any]]:
-    """Yield dotted names and plain values."""
-    if isinstance(values, Mapping):
-        for key, value in values.items():
-            yield from _list_leaves(value, f"{place}.{key}")
-    else:
-        yield place, list(values) if isinstance(values, tuple) else values

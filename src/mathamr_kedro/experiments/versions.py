@@ -321,7 +321,9 @@ def _tabulate(
         marked = test is not None and test.significant
         shown = [*map(Figure, means), Figure(means[1] - means[0], marked=marked)]
         rows.append(Row(key, (*shown, *_show_test(test, config), str(first.size))))
-    notes = (_describe_tests(len(tests), config),) if tests else ()
+    how = config.describe(len(tests)).replace("topics,", "topics (means over seeds),")
+    note = f"* p < {config.alpha:g}: {how}. Intervals by bootstrap over topics."
+    notes = (note,) if tests else ()
     return Table("Values that differ", ("Row", "Measure"), columns, tuple(rows), notes)
 
 
@@ -335,17 +337,6 @@ def _show_test(
     values = (p, corrected[config.correction])
     shown = (f"{v:.4f}" if v >= 1e-4 else f"{v:.0e}" for v in values)
     return *map(Figure, test.interval), *shown
-
-
-def _describe_tests(number: int, config: TestConfig) -> str:
-    name = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
-    correction = "not corrected"
-    if config.correction != "none":
-        correction = f"{config.correction.capitalize()} correction over {number} tests"
-    return (
-        f"* p < {config.alpha:g}: two-tailed paired {name} over topics (means over "
-        f"seeds), {correction}. Intervals by bootstrap over topics."
-    )
 
 
 def _pair_facts(old: Values, new: Values) -> Iterator[tuple[str, Any, Any]]:

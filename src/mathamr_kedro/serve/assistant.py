@@ -25,7 +25,7 @@ from mathamr_kedro.search.responses import (
     SearchResponse,
     TextPart,
 )
-from mathamr_kedro.serve.service import SearchService
+from mathamr_kedro.serve.service import SearchRequest, SearchService
 from mathamr_kedro.serve.settings import MAX_LATEX, MAX_QUERY
 
 _INSTRUCTIONS = (
@@ -78,12 +78,12 @@ def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
     @tool
     def search_summary(question: _Question, top: _Top = 5) -> str:
         """Find posts that answer a question: id, score, title and best sentence."""
-        return _list(held[0].search(question, top))
+        return _list(held[0].search(question, SearchRequest(top)))
 
     @tool
     def search_formula(latex: _Latex, top: _Top = 5) -> str:
         """Find posts by their formula that is nearest to a given one."""
-        return _list(held[0].search_formula(latex, top))
+        return _list(held[0].search_formula(latex, SearchRequest(top)))
 
     @tool
     def get_post(

@@ -25,7 +25,7 @@ from mathamr_kedro.search.responses import (
     TreesResponse,
 )
 from mathamr_kedro.serve.gate import Gate
-from mathamr_kedro.serve.service import SearchService, draw_trees
+from mathamr_kedro.serve.service import SearchRequest, SearchService, draw_trees
 from mathamr_kedro.serve.settings import (
     MAX_DEPTH,
     MAX_LATEX,
@@ -36,7 +36,6 @@ from mathamr_kedro.serve.settings import (
 )
 from mathamr_kedro.serve.views import show_words
 
-_PostType = Literal["question", "answer", "document"]
 _MAX_ID, _MAX_NAME, _MAX_TAGS = 1000, 100, 20
 _Id = Annotated[str, Field(min_length=1, max_length=_MAX_ID)]
 _Question = Annotated[
@@ -48,21 +47,31 @@ _Question = Annotated[
     ),
 ]
 _Latex = Annotated[str, Query(min_length=1, max_length=MAX_LATEX)]
-_Top = Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of posts.")]
-_Types = Annotated[
-    tuple[_PostType, ...],
-    Query(max_length=3, description="Types of post; those of the system if none."),
-]
-_Tag = Annotated[
-    str | None,
-    Query(max_length=_MAX_NAME, description="Tag of the post or its question."),
-]
-_Year = Annotated[
-    int | None, Query(ge=1900, le=2200, description="Year in which it was written.")
-]
-_System = Annotated[
-    str | None, Query(max_length=_MAX_NAME, description="One of /api/systems.")
-]
+
+
+def _read_request(
+    top: Annotated[int, Query(ge=1, le=MAX_RESULTS, description="Number of posts.")] = (
+        10
+    ),
+    type: Annotated[
+        tuple[Literal["question", "answer", "document"], ...],
+        Query(max_length=3, description="Types of post; those of the system if none."),
+    ] = (),
+    tag: Annotated[
+        str | None,
+        Query(max_length=_MAX_NAME, description="Tag of the post or its question."),
+    ] = None,
+    year: Annotated[
+        int | None, Query(ge=1900, le=2200, description="Year in which it was written.")
+    ] = None,
+    system: Annotated[
+        str | None, Query(max_length=_MAX_NAME, description="One of /api/systems.")
+    ] = None,
+) -> SearchRequest:
+    return SearchRequest(top, type, tag, year, system)
+
+
+_Asked = Annotated[SearchRequest, Depends(_read_request)]
 _Service = Callable[[], SearchService]
 _ERRORS: dict[int | str, dict[str, Any]] = {
     status: {"model": ErrorResponse, "description": why}
@@ -126,30 +135,16 @@ def _add_searches(
     router: APIRouter, service: _Service, gate: Gate, config: ServeConfig
 ) -> None:
     @router.get("/search", summary="Find posts for a question")
-    async def search(
-        q: _Question,
-        top: _Top = 10,
-        type: _Types = (),
-        tag: _Tag = None,
-        year: _Year = None,
-        system: _System = None,
-    ) -> SearchResponse:
+    async def search(q: _Question, asked: _Asked) -> SearchResponse:
         _check_text(q)
         find = service().search
-        return await gate.run(lambda: find(q, top, type, tag, year, system))
+        return await gate.run(lambda: find(q, asked))
 
     @router.get("/formula", summary="Find posts by their nearest formula")
-    async def search_formula(
-        latex: _Latex,
-        top: _Top = 10,
-        type: _Types = (),
-        tag: _Tag = None,
-        year: _Year = None,
-        system: _System = None,
-    ) -> SearchResponse:
+    async def search_formula(latex: _Latex, asked: _Asked) -> SearchResponse:
         _check_text(latex)
         find = service().search_formula
-        return await gate.run(lambda: find(latex, top, type, tag, year, system))
+        return await gate.run(lambda: find(latex, asked))
 
     @router.get("/explain", summary="Compare a question with a post, part by part")
     async def explain(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
@@ -35,6 +36,43 @@ from mathamr_kedro.systems import Target
 _logger = logging.getLogger(__name__)
 _MAX_DRAWN = 5_000
 """Nodes of a graph that is still drawn."""
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What a search may say beside its question or formula."""
+
+    top: int = 10
+    """Number of posts."""
+    type: Sequence[str] = ()
+    """Types of post; those of the system if none."""
+    tag: str | None = None
+    """Of the post or its question."""
+    year: int | None = None
+    """In which it was written."""
+    system: str | None = None
+    """Who ranks; the default if ``None``."""
+
+    def make_filter(self, by_type: bool) -> Callable[[Post, Post | None], bool] | None:
+        """Return which posts may be shown; ``None``: all.
+
+        Args:
+            by_type: whether types count, which a search by text asks its system for.
+        """
+        types = self.type if by_type else ()
+        if not (types or self.tag or self.year):
+            return None
+
+        def keep(post: Post, question: Post | None) -> bool:
+            tags = post.tags or (question.tags if question is not None else ())
+            date = post.creation_date or ""
+            return (
+                (not types or post.post_type in types)
+                and (not self.tag or self.tag in tags)
+                and (not self.year or date.startswith(f"{self.year:04d}"))
+            )
+
+        return keep
 
 
 class SearchService:
@@ -79,36 +117,22 @@ class SearchService:
         """Release the index."""
         self.searcher.close()
 
-    def search(
-        self,
-        text: str,
-        top: int,
-        post_types: Sequence[str] = (),
-        tag: str | None = None,
-        year: int | None = None,
-        system: str | None = None,
-    ) -> SearchResponse:
+    def search(self, text: str, asked: SearchRequest) -> SearchResponse:
         """Find posts for words with formulas between dollars."""
         self.catch_up()
-        keep = _make_filter((), tag, year)
-        found = self.searcher.search(text, top, post_types or None, system, keep)
+        keep = asked.make_filter(by_type=False)
+        found = self.searcher.search(
+            text, asked.top, asked.type or None, asked.system, keep
+        )
         query, compare = found.query, self.searcher.compare
         pairs = {} if query is None else {k: compare(query, k) for k in found.keys}
         return self._view.show(found, pairs)
 
-    def search_formula(
-        self,
-        latex: str,
-        top: int,
-        post_types: Sequence[str] = (),
-        tag: str | None = None,
-        year: int | None = None,
-        system: str | None = None,
-    ) -> SearchResponse:
+    def search_formula(self, latex: str, asked: SearchRequest) -> SearchResponse:
         """Find posts by their formula that is most like a given one."""
         self.catch_up()
-        keep = _make_filter(post_types, tag, year)
-        found = self.searcher.search_formula(latex, top, system, keep)
+        keep = asked.make_filter(by_type=True)
+        found = self.searcher.search_formula(latex, asked.top, asked.system, keep)
         return self._view.show(found)
 
     def explain(
@@ -207,24 +231,6 @@ def draw_trees(latex: str) -> TreesResponse:
     shown = show_formula(latex)
     problems = tuple(sorted(trees.problems))
     return TreesResponse(latex, shown.mathml, **drawn, problems=problems)
-
-
-def _make_filter(
-    post_types: Sequence[str], tag: str | None, year: int | None
-) -> Callable[[Post, Post | None], bool] | None:
-    """Return which posts may be shown; ``None``: all."""
-    if not (post_types or tag or year):
-        return None
-
-    def keep(post: Post, question: Post | None) -> bool:
-        tags = post.tags or (question.tags if question is not None else ())
-        return (
-            (not post_types or post.post_type in post_types)
-            and (not tag or tag in tags)
-            and (not year or (post.creation_date or "").startswith(f"{year:04d}"))
-        )
-
-    return keep
 
 
 def _draw(graph: MathGraph | None) -> str | None:

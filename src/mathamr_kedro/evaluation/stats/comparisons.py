@@ -58,6 +58,19 @@ class TestConfig:
                     f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
                 )
 
+    def describe(self, number: int | str) -> str:
+        """Say how differences are tested, with the number of tests of a family.
+
+        >>> TestConfig().describe(12)
+        'two-tailed paired t-test over topics, Bonferroni correction over 12 tests'
+        """
+        test = {"t": "t-test", "randomisation": "randomisation test"}[self.test]
+        correction = "not corrected"
+        if self.correction != "none":
+            title = self.correction.capitalize()
+            correction = f"{title} correction over {number} tests"
+        return f"two-tailed paired {test} over topics, {correction}"
+
 
 class Comparison(NamedTuple):
     """One condition against the baseline on one measure."""

@@ -213,13 +213,7 @@ def _check_conditions(layout: Layout, results: Results) -> None:
 def _test_notes(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
     if not tests:
         return []
-    name = {"t": "t-test", "randomisation": "randomisation test"}[config.test]
-    correction = {
-        "bonferroni": f"Bonferroni correction over {len(tests)} tests",
-        "holm": f"Holm correction over {len(tests)} tests",
-        "none": "not corrected",
-    }[config.correction]
-    end = f"p < {config.alpha:g} (two-tailed paired {name} over topics, {correction})."
+    end = f"p < {config.alpha:g} ({config.describe(len(tests))})."
     if any(c.significant for c in tests):
         return [f"† Baseline. * Differs from it with {end}"]
     return [f"† Baseline. No condition differs from it with {end}"]
