@@ -117,7 +117,7 @@ def test_topics_that_were_not_searched_are_listed_with_their_reason():
     ]  # fmt: skip
     reasons = [reason for *_, reason in found]
     assert reasons[0] == "has no tree"
-    assert "'q_9' does not stand in its question" in reasons[1]
+    assert "'q_9' is not in its question" in reasons[1]
     assert "has no vectors" in reasons[2]
 
 

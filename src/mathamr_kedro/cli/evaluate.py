@@ -178,7 +178,7 @@ def command(
 ) -> None:
     """Score a run file and say what is odd about it; compare several RUNS.
 
-    Beside each score of one run stand three exact figures: the floor (all judged
+    Each score of one run comes with three exact figures: the floor (all judged
     documents in a random order), the run's own results in a random order, and the ideal
     order.
 

@@ -112,7 +112,7 @@ def _explain_formula(
 
 
 def _show(found: Explanation) -> None:
-    """Print what the search's score is the sum of, then MaxSim of the post alone."""
+    """Print what the search's score is the sum of, then MaxSim of only the post."""
     from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
         describe_parts,
         describe_source,

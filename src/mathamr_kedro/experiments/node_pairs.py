@@ -65,7 +65,7 @@ def compare_nodes(
 
 
 def write_pair(wanted: NodePair, explanations: Mapping[str, Explanation]) -> str:
-    """Return the section of the page that stands beside the figure, as Markdown."""
+    """Return the section of the page that goes with the figure, as Markdown."""
     parts = ["## Node by node"]
     if not explanations:
         parts.append("No judged topic and post with vectors to compare.")

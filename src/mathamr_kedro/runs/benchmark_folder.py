@@ -99,7 +99,7 @@ class BenchmarkFolder:
         written: set[str] = set()
         for topic in topics:
             written.add(topic.topic_id)
-            if topic.formula_id is not None:  # Task 2 asks for a formula alone
+            if topic.formula_id is not None:  # Task 2 asks only for a formula
                 yield _query(topic.topic_id, _formula_text(topic.latex or ""), {})
             else:
                 clean = CleanText(topic.text, topic.formula_map)

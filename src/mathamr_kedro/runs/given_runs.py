@@ -6,8 +6,8 @@
     NTCIR-12        every formula of every article      Prime_zeta_function:28
                                                         Prime_number:3   (the same)
 
-Topics of NTCIR-12 are judged by formulas, not by visual ids: what looks the same stands
-in a list as often as it stands in articles, with one score. Files of others are in
+Topics of NTCIR-12 are judged by formulas, not by visual ids: what looks the same is
+in a list as often as it is in articles, with one score. Files of others are in
 TREC's or ARQMath's form; they may hold formulas that this collection does not have.
 """
 

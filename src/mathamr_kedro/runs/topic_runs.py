@@ -162,5 +162,5 @@ def _explain(topic: Topic, blank: Mapping[TopicId, str]) -> str:
         return blank[topic.topic_id]
     formula_id = topic.formula_id
     if formula_id and formula_id not in {m.formula_id for m in topic.formula_map}:
-        return f"formula {formula_id!r} does not stand in its question"
+        return f"formula {formula_id!r} is not in its question"
     return _NO_VECTORS

@@ -8,7 +8,7 @@ arqmath2   topic  formula  post      rank   score  run     ARQMath Task 2 submis
 ```
 
 The trap: a file with six columns may be ``trec`` or ``arqmath2``, and the document
-stands in column 3 or in column 2. Column 2 of ``trec`` is the same word all over a
+is in column 3 or in column 2. Column 2 of ``trec`` is the same word all over a
 topic; column 2 of ``arqmath2`` changes from line to line. What cannot be decided is
 refused.
 """
