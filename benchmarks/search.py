@@ -302,7 +302,7 @@ def overlap(index, truth, query: PostEntry, depth: int) -> list[tuple[float, flo
         (found,) = getattr(index, search)([argument], depth, mode)
         c = 1e3 * (time.process_time() - c)
         (true,) = getattr(truth, search)([argument], 10)
-        results.append((len(set(found[0][:10]) & set(true[0])) / 10, c))
+        results.append((len(set(found.ids[:10]) & set(true.ids)) / 10, c))
     return results
 
 
