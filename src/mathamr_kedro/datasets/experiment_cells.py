@@ -9,6 +9,7 @@ from typing import Any
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
+from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.experiments import CellOutputs, CellStore
 
 logger = logging.getLogger(__name__)
@@ -44,10 +45,7 @@ class ExperimentCellsDataset(AbstractDataset[CellOutputs, CellStore]):
         rows = [
             [cell.folder.name, cell.record.seed, cell.record.finished] for cell in cells
         ]
-        columns = ["folder", "seed", "finished"]
-        return TablePreview(
-            {"index": list(range(len(rows))), "columns": columns, "data": rows}
-        )
+        return list_rows(["folder", "seed", "finished"], rows)
 
     def _exists(self) -> bool:
         return bool(self._store.list())

@@ -21,16 +21,14 @@ from kedro_datasets._typing import TablePreview
 from mathamr_kedro.base.errors import InputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.sharded_table import ShardedTable, ShardedTableDataset
-from mathamr_kedro.datasets.systems import read_note, shorten, write_note
+from mathamr_kedro.datasets.systems import LazyIndex, NotedDataset
 from mathamr_kedro.graph import Preparation, PreparedGraphs, PreparedStore
-from mathamr_kedro.systems import Query, Target, Term
-from mathamr_kedro.systems.base import PostTypes
+from mathamr_kedro.systems import Target
 from mathamr_kedro.systems.mathamr_plus import (
     NAME,
     CollectionVectors,
@@ -127,7 +125,7 @@ class EncoderTraining(Protocol):
         """
 
 
-class EncoderDataset(AbstractDataset[EncoderTraining, Encoder]):
+class EncoderDataset(NotedDataset[EncoderTraining, Encoder]):
     """The encoder: trained when it is saved, unless it was before.
 
     Example of a catalog entry::
@@ -136,40 +134,22 @@ class EncoderDataset(AbstractDataset[EncoderTraining, Encoder]):
           type: mathamr_kedro.datasets.mathamr_plus.EncoderDataset
           filepath: data/06_models/systems/mathamr_plus.model.json
           path: data/06_models/encoders
-
-    Args:
-        filepath: says which encoder is the present one, and how its training went.
-        path: folder of all trainings.
-        metadata: for Kedro-Viz.
     """
-
-    def __init__(
-        self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._file, self._base = Path(filepath), Path(path)
-        self.metadata = metadata
 
     def save(self, data: EncoderTraining) -> None:
         """Train, or resume; then note which encoder it is."""
         facts = data.train(self._base)
-        graphs = shorten(data.graphs.folder, self._base)
-        write_note(self._file, {**facts, "graphs": graphs})
+        self._write_note({**facts, "graphs": self._shorten(data.graphs.folder)})
 
     def load(self) -> Encoder:
         """Return the encoder; its weights are read when it is first called."""
-        facts = read_note(self._file, "training")
+        facts = self._read_note("training")
         graphs = self._base / facts.pop("graphs")
         return Encoder(self._base / facts["folder"], graphs, facts)
 
     def preview(self) -> TablePreview:
         """Show what is known of the encoder in Kedro-Viz."""
         return list_rows(["fact", "value"], list(self.load().facts.items()))
-
-    def _exists(self) -> bool:
-        return self._file.is_file()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._file), "path": str(self._base)}
 
 
 class Encoding(NamedTuple):
@@ -227,8 +207,8 @@ class VectorIndexing(NamedTuple):
 
 
 @dataclass(eq=False, repr=False)
-class BuiltVectorIndex:
-    """The index of MathAMR+, opened when it is first asked.
+class BuiltVectorIndex(LazyIndex):
+    """The index of MathAMR+.
 
     ::
 
@@ -329,35 +309,11 @@ class BuiltVectorIndex:
         """Return the names of its rankings."""
         return [NAME]
 
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries with their vectors; those without are skipped."""
-        return self._index.prepare(queries, form)
-
-    def rank(
-        self,
-        queries: Sequence[Query],
-        depth: int,
-        form: str | None = None,
-        types: PostTypes = None,
-    ) -> Sequence[Hits]:
-        """Return the best posts, or formulas, for each query."""
-        return self._index.rank(queries, depth, form, types)
-
-    def explain(
-        self, query: Query, key: str, form: str | None = None
-    ) -> tuple[Term, ...]:
-        """Return the best partner of each query vector, with its weight."""
-        return self._index.explain(query, key, form)
-
-    @cached_property
-    def _index(self) -> MathAMRPlusIndex:
-        return self.open()
-
     def _find_questions(self, index: VectorIndex) -> Mapping[PostId, PostId]:
         return find_questions(self.posts.tables(["post_id", "parent_id"]), index.posts)
 
 
-class VectorIndexDataset(AbstractDataset[VectorIndexing, BuiltVectorIndex]):
+class VectorIndexDataset(NotedDataset[VectorIndexing, BuiltVectorIndex]):
     """The index of MathAMR+: built or updated when it is saved.
 
     Example of a catalog entry; the key is ``qdrant: {api_key: ...}`` in
@@ -390,10 +346,9 @@ class VectorIndexDataset(AbstractDataset[VectorIndexing, BuiltVectorIndex]):
         credentials: Mapping[str, str] | None = None,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        self._file, self._base = Path(filepath), Path(path)
+        super().__init__(filepath=filepath, path=path, metadata=metadata)
         self._url, self._prefer_grpc = url, prefer_grpc
         self._credentials = dict(credentials or {})
-        self.metadata = metadata
 
     def save(self, data: VectorIndexing) -> None:
         """Build or update the index; then note what it holds."""
@@ -424,13 +379,13 @@ class VectorIndexDataset(AbstractDataset[VectorIndexing, BuiltVectorIndex]):
             },
             "engine": asdict(engine),
             "strategy": asdict(data.strategy),
-            "posts": shorten(data.posts.path, self._base),
+            "posts": self._shorten(data.posts.path),
         }
-        write_note(self._file, noted)
+        self._write_note(noted)
 
     def load(self) -> BuiltVectorIndex:
         """Return the index; it is opened, or a server called, when it is asked."""
-        noted = read_note(self._file, "indexing")
+        noted = self._read_note("indexing")
         posts = str(self._base / noted["posts"])
         return BuiltVectorIndex(
             noted["counts"],
@@ -476,15 +431,8 @@ class VectorIndexDataset(AbstractDataset[VectorIndexing, BuiltVectorIndex]):
         """Show what the index holds in Kedro-Viz."""
         return list_rows(["fact", "value"], list(self.load().counts.items()))
 
-    def _exists(self) -> bool:
-        return self._file.is_file()
-
     def _describe(self) -> dict[str, Any]:
-        return {
-            "filepath": str(self._file),
-            "path": str(self._base),
-            "url": self._url,
-        }
+        return {**super()._describe(), "url": self._url}
 
 
 def _describe_size(vectors: CollectionVectors, index: VectorIndex) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.evaluation.metrics import count_ties
 from mathamr_kedro.trec import Run, RunForm, read_run, write_run
 
@@ -129,13 +130,7 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[Run], RunFolder]):
         """Return the runs, a row each."""
         entries = [asdict(entry) for entry in self.load().entries]
         shown = ["task", "topic_set", "system", "topics", "results", "trec"]
-        return TablePreview(
-            {
-                "index": list(range(len(entries))),
-                "columns": shown,
-                "data": [[entry[name] for name in shown] for entry in entries],
-            }
-        )
+        return list_rows(shown, [[entry[name] for name in shown] for entry in entries])
 
     def _exists(self) -> bool:
         try:

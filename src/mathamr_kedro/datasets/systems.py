@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -85,6 +86,10 @@ def _find_checksum(table: Any) -> str:
     return str(table.made_from if found is None else found)
 
 
+Saved = TypeVar("Saved")
+Loaded = TypeVar("Loaded")
+
+
 class Preparation(NamedTuple):
     """A training to be prepared."""
 
@@ -94,12 +99,12 @@ class Preparation(NamedTuple):
     data: Collection
 
 
-class _TrainingDataset(AbstractDataset[Any, Training]):
-    """A training of a system, below the folder of all its trainings.
+class NotedDataset(AbstractDataset[Saved, Loaded]):
+    """A model or an index among others, and a note that says which it is.
 
     Args:
-        filepath: says which training is the present one.
-        path: folder of all trainings of the system.
+        filepath: says which one is the present one.
+        path: folder of all of them.
         metadata: for Kedro-Viz.
     """
 
@@ -109,18 +114,38 @@ class _TrainingDataset(AbstractDataset[Any, Training]):
         self._file, self._base = Path(filepath), Path(path)
         self.metadata = metadata
 
-    def load(self) -> Training:
-        """Return the training with its model and history."""
-        return Training(self._base / read_note(self._file, "training")["folder"])
+    def _write_note(self, noted: Mapping[str, Any]) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        write_text(self._file, json.dumps(noted, indent=2) + "\n")
 
-    def _note(self, training: Training) -> None:
-        write_note(self._file, {"folder": shorten(training.folder, self._base)})
+    def _read_note(self, stage: str) -> dict[str, Any]:
+        if not self._file.is_file():
+            raise MissingInputError(
+                f"{str(self._file)!r} is missing; run the stage {stage!r}"
+            )
+        found: dict[str, Any] = json.loads(self._file.read_text(encoding="utf-8"))
+        return found
+
+    def _shorten(self, path: Path) -> str:
+        """Return a path as seen from the folder, so that a data root can be moved."""
+        return Path(os.path.relpath(path, self._base)).as_posix()
 
     def _exists(self) -> bool:
         return self._file.is_file()
 
     def _describe(self) -> dict[str, Any]:
         return {"filepath": str(self._file), "path": str(self._base)}
+
+
+class _TrainingDataset(NotedDataset[Any, Training]):
+    """A training of a system, below the folder of all its trainings."""
+
+    def load(self) -> Training:
+        """Return the training with its model and history."""
+        return Training(self._base / self._read_note("training")["folder"])
+
+    def _note(self, training: Training) -> None:
+        self._write_note({"folder": self._shorten(training.folder)})
 
 
 class PreparedDataset(_TrainingDataset):
@@ -163,30 +188,12 @@ class Indexing(NamedTuple):
     training: Training | None = None
 
 
-@dataclass(eq=False)
-class BuiltIndex:
-    """The index of a system, opened when it is first asked.
+class LazyIndex(ABC):
+    """An index that is opened when it is first asked."""
 
-    ::
-
-        index = catalog.load("bm25.index")
-        (hits,) = index.rank([Query("q", "prime numbers")], depth=5)
-    """
-
-    name: str
-    folder: Path
-    counts: Mapping[str, Any]
-    """Sizes, seconds, and the names of its rankings by target (``forms``)."""
-    open: Callable[[], Index] = field(repr=False)
-
-    @cached_property
-    def _index(self) -> Index:
-        return self.open()
-
-    def list_forms(self, target: Target) -> Sequence[str]:
-        """Return the names of its rankings, without opening it."""
-        found: list[str] = self.counts["forms"][target]
-        return found
+    @abstractmethod
+    def open(self) -> Index:
+        """Return the index, opened."""
 
     def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
         """Return the queries that can be asked."""
@@ -208,8 +215,38 @@ class BuiltIndex:
         """Return what the score of a post is the sum of."""
         return self._index.explain(query, key, form)
 
+    @cached_property
+    def _index(self) -> Index:
+        return self.open()
 
-class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
+
+@dataclass(eq=False)
+class BuiltIndex(LazyIndex):
+    """The index of a system.
+
+    ::
+
+        index = catalog.load("bm25.index")
+        (hits,) = index.rank([Query("q", "prime numbers")], depth=5)
+    """
+
+    name: str
+    folder: Path
+    counts: Mapping[str, Any]
+    """Sizes, seconds, and the names of its rankings by target (``forms``)."""
+    load: Callable[[], Index] = field(repr=False)
+
+    def open(self) -> Index:
+        """Return the index, opened."""
+        return self.load()
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the names of its rankings, without opening it."""
+        found: list[str] = self.counts["forms"][target]
+        return found
+
+
+class IndexDataset(NotedDataset[Indexing, BuiltIndex]):
     """The index of a system: built when it is saved, unless it was before.
 
     Example of a catalog entry::
@@ -218,18 +255,7 @@ class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
           type: mathamr_kedro.datasets.systems.IndexDataset
           filepath: data/06_models/systems/{system}.index.json
           path: data/06_models/systems/{system}
-
-    Args:
-        filepath: says which index is the present one, and what it was made from.
-        path: folder of all trainings and indexes of the system.
-        metadata: for Kedro-Viz.
     """
-
-    def __init__(
-        self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._file, self._base = Path(filepath), Path(path)
-        self.metadata = metadata
 
     def save(self, data: Indexing) -> None:
         """Build the index; then note which one it is."""
@@ -245,18 +271,18 @@ class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
         noted = {
             "system": data.name,
             "values": dict(data.values),
-            "folder": shorten(folder, self._base),
-            "training": shorten(training, self._base) if training else None,
+            "folder": self._shorten(folder),
+            "training": self._shorten(training) if training else None,
             "tables": {
-                part: shorten(_find_folder(table), self._base)
+                part: self._shorten(_find_folder(table))
                 for part, table in data.tables.items()
             },
         }
-        write_note(self._file, noted)
+        self._write_note(noted)
 
     def load(self) -> BuiltIndex:
         """Return the index; it is opened when it is first asked."""
-        noted = read_note(self._file, "indexing")
+        noted = self._read_note("indexing")
         folder = self._base / noted["folder"]
         return BuiltIndex(
             noted["system"], folder, read_counts(folder), partial(self._open, noted)
@@ -274,12 +300,6 @@ class IndexDataset(AbstractDataset[Indexing, BuiltIndex]):
         }
         model = training.model if training is not None else folder
         return system.open(collect(tables), model, folder)
-
-    def _exists(self) -> bool:
-        return self._file.is_file()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._file), "path": str(self._base)}
 
 
 def list_reads(name: str, values: Mapping[str, Any]) -> Sequence[str]:
@@ -409,26 +429,3 @@ _SCHEMA = pa.schema(
         ("post_id", pa.string()),
     ]
 )
-
-
-def shorten(path: Path, base: Path) -> str:
-    """Return a path as seen from a folder, so that a data root can be moved."""
-    return Path(os.path.relpath(path, base)).as_posix()
-
-
-def write_note(file: Path, noted: Mapping[str, Any]) -> None:
-    """Note which model or index is the present one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_text(file, json.dumps(noted, indent=2) + "\n")
-
-
-def read_note(file: Path, stage: str) -> dict[str, Any]:
-    """Return what was noted.
-
-    Raises:
-        MissingInputError: nothing was; the message names the stage that does it.
-    """
-    if not file.is_file():
-        raise MissingInputError(f"{str(file)!r} is missing; run the stage {stage!r}")
-    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return found

@@ -104,6 +104,7 @@ def extract_as_read(table: str) -> Callable[..., ShardPairs]:
         chosen_posts: ShardedTable,
         parameters: Mapping[str, Any],
     ) -> ShardPairs:
+        """Read a table whose records need no cleaning."""
         collection = open_subset(collection, chosen_posts, parameters)
         raw = getattr(collection, table)()
         yield from _extract(table, collection, raw, parameters)
