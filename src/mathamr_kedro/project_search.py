@@ -276,7 +276,7 @@ class _Project:
         """Return the rankings of a system that was indexed."""
         if not self.catalog[f"{name}.index"].exists():
             return {}
-        index = self.catalog.load(f"{name}.index")
+        index = self.catalog.load(f"{name}.index")  # all of its rankings share it
         kind = "system" if learns else "baseline"
         targets: tuple[Target, ...] = ("posts", "formulas")
         forms = {t: index.list_forms(t) for t in targets}
@@ -284,21 +284,12 @@ class _Project:
             form: Member(
                 kind,
                 frozenset(t for t in targets if form in forms[t]),
-                partial(self._open_index, name),
+                lambda: index,
                 form,
                 self.evaluation.depth,
             )
             for form in dict.fromkeys((*forms["posts"], *forms["formulas"]))
         }
-
-    @cached_property
-    def _opened(self) -> dict[str, Any]:
-        return {}
-
-    def _open_index(self, name: str) -> Any:
-        if name not in self._opened:  # several rankings share one
-            self._opened[name] = self.catalog.load(f"{name}.index")
-        return self._opened[name]
 
     @cached_property
     def evaluation(self) -> EvaluationConfig:

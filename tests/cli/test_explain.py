@@ -28,10 +28,7 @@ class Asked:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
-    def __call__(self, topics: Any, depth: int) -> Any:
-        raise AssertionError("nothing is searched")
-
-    def explain(self, query: Any, found: str) -> list[NodeMatches]:
+    def explain_nodes(self, query: Any, found: str, form: str) -> list[NodeMatches]:
         latex = query.asked_formula.latex
         self.calls.append((latex, found))
         tree = trees_from_latex(latex).opt
@@ -49,11 +46,11 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
                 name,
                 Path(),
                 {"forms": {"formulas": [name]}},
-                lambda name=name, rank=rank: Rankings({"formulas": {name: rank}}),
+                lambda index=index: index,
             ),
             copy_mode="assign",
         )
-        for name, rank in {"formula_rgcn": asked, "other": lambda q, depth: []}.items()
+        for name, index in {"formula_rgcn": asked, "other": Rankings({})}.items()
     }
     topics = SimpleNamespace(find=lambda column, key: {"B.1": TOPIC}.get(key))
     others = {

@@ -20,6 +20,7 @@ from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
 from mathamr_kedro.corpus import RecordTables
+from mathamr_kedro.datasets.previews import list_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,9 +208,7 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
         rows = table.slice(0, nrows).to_pylist() if table is not None else []
         columns = list(self._record._fields)
         cells = [[_short(row[column]) for column in columns] for row in rows]
-        return TablePreview(
-            {"index": list(range(len(rows))), "columns": columns, "data": cells}
-        )
+        return list_rows(columns, cells)
 
     def _exists(self) -> bool:
         return self._folder.read_list().complete
