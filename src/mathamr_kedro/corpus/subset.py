@@ -27,6 +27,7 @@ import numpy as np
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.records import (
     ChosenPost,
     Failure,
@@ -69,11 +70,8 @@ class SubsetConfig:
     def __post_init__(self) -> None:
         if not self.tasks:
             raise ConfigurationError("Expected a task in 'tasks' (got none)")
-        if self.posts_per_formula < 1 or self.pairs < 0:
-            raise ConfigurationError(
-                "Expected posts_per_formula of at least 1 and pairs of at least 0 (got "
-                f"{self.posts_per_formula!r}, {self.pairs!r})"
-            )
+        check_range(self, "posts_per_formula", least=1)
+        check_range(self, "pairs", least=0)
 
 
 class PostChoice:

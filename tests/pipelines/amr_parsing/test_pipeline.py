@@ -138,7 +138,7 @@ def test_parameters_refuse_what_is_unknown(write_texts, parse):
     root = write_texts([], [])
     with pytest.raises(MathAMRError, match="did you mean 'parser'"):
         parse(root, parsr="builtin")
-    with pytest.raises(MathAMRError, match="at least 1 for 'posts_per_shard'"):
+    with pytest.raises(MathAMRError, match="posts_per_shard of at least 1"):
         parse(root, posts_per_shard=0)
     with pytest.raises(MathAMRError, match="did you mean 'builtin'"):
         parse(root, parser="buildin")

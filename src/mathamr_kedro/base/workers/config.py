@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 
 
 @dataclass(frozen=True)
@@ -42,13 +42,5 @@ class WorkerConfig:
     ray: RayConfig = field(default_factory=RayConfig)
 
     def __post_init__(self) -> None:
-        for name in ("workers", "batch_size", "items_per_process"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected at least 1 for {name!r} (got {getattr(self, name)!r})"
-                )
-        if self.timeout_s is not None and self.timeout_s <= 0:
-            raise ConfigurationError(
-                "Expected seconds above 0 or null for 'timeout_s' "
-                f"(got {self.timeout_s!r})"
-            )
+        check_range(self, "workers", "batch_size", "items_per_process", least=1)
+        check_range(self, "timeout_s", above=0)

@@ -15,7 +15,7 @@ from mathamr_kedro.amr import (
     ParseTexts,
 )
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import QueryPart
 
@@ -43,10 +43,7 @@ class AmrParsingConfig(Parsers):
             raise ConfigurationError(
                 f"Expected each of query_parts once (got {list(self.query_parts)!r})"
             )
-        if self.posts_per_shard < 1:
-            raise ConfigurationError(
-                f"Expected posts_per_shard of at least 1 (got {self.posts_per_shard})"
-            )
+        check_range(self, "posts_per_shard", least=1)
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:

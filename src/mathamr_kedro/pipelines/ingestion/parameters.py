@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
@@ -36,11 +36,7 @@ class IngestionConfig:
     """The judged subset instead of the whole collection (thesis 4.4.1)."""
 
     def __post_init__(self) -> None:
-        for name in ("records_per_shard", "formulas_per_shard"):
-            if getattr(self, name) < 1:
-                raise ConfigurationError(
-                    f"Expected {name} of at least 1 (got {getattr(self, name)!r})"
-                )
+        check_range(self, "records_per_shard", "formulas_per_shard", least=1)
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> IngestionConfig:
