@@ -22,10 +22,11 @@ from mathamr_kedro.systems.formula_rgcn import NodeMatches
 TOPIC = Topic("B.1", "task2", 0, "", (), "", (), "q", "y^2", None, None, None)
 
 
-class Asked:
+class Asked(Rankings):
     """Matches the query with itself; notes what it was asked."""
 
     def __init__(self) -> None:
+        super().__init__({})
         self.calls: list[tuple[str, str]] = []
 
     def explain_nodes(self, query: Any, found: str, form: str) -> list[NodeMatches]:
