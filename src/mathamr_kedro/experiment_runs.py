@@ -236,7 +236,7 @@ class GridRun:
         found: dict[str, Future[Ending]] = {}
 
         def finish(work: Work) -> Ending:
-            # Works before it were begun before it, so nobody waits for ever.
+            # Earlier works were started earlier, so no wait is endless.
             before = [found[name] for name in (work.after, work.needs) if name]
             endings = [future.result() for future in before]
             is_preparation = work.stages == _PREPARE
@@ -391,7 +391,7 @@ def start_run(
         env: its environment.
         parameters: over those of the environment.
         folder: for the file ``run.yml`` and the log.
-        stages: all where empty.
+        stages: all if empty.
         variables: environment variables of the process, over ours.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -408,7 +408,7 @@ def start_run(
             env={**os.environ, **(variables or {})},
             stdout=log,
             stderr=subprocess.STDOUT,
-            # A killed command leaves nothing running: nobody would wait for it.
+            # A killed command leaves no child processes running.
             preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
         )
 

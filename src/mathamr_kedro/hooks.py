@@ -142,7 +142,7 @@ def _check_clock(pipeline: Pipeline, catalog: CatalogProtocol) -> None:
 
 
 def _name_command(run_params: dict[str, Any]) -> str:
-    """Return the command of a run, as somebody would type it."""
+    """Return the command of a run, as one would type it."""
     parts = ["kedro run"]
     if run_params.get("env"):
         parts.append(f"--env {run_params['env']}")

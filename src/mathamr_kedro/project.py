@@ -72,7 +72,7 @@ def open_catalog(
 @cache
 def configure_kedro(root: Path) -> None:
     """Tell Kedro of the project; a second time it would rebuild all pipelines."""
-    # Loaded here: those who want only the catalog need not wait for a session.
+    # Loaded here, so that opening only the catalog does not wait for a session.
     from kedro.framework.startup import bootstrap_project  # noqa: PLC0415
 
     bootstrap_project(root)
@@ -80,7 +80,7 @@ def configure_kedro(root: Path) -> None:
 
 def open_context(env: str | None = None, data_root: str | None = None) -> KedroContext:
     """Return the context of a session; arguments as :func:`open_catalog`."""
-    # Loaded here: those who want only the catalog need not wait for a session.
+    # Loaded here, so that opening only the catalog does not wait for a session.
     from kedro.framework.session import KedroSession  # noqa: PLC0415
 
     root = find_project()
@@ -160,7 +160,7 @@ class LastRun(NamedTuple):
         if missing:
             stages = ",".join(_find_stages(missing))
             message = (
-                f"{', '.join(map(repr, missing))} is not there yet; run "
+                f"{', '.join(map(repr, missing))} is missing; run "
                 f"`kedro run --pipelines {stages}`, and then this again"
             )
             raise MissingInputError(complete_commands(message, *self))

@@ -48,7 +48,7 @@ def check_stage_parameters(
     Args:
         parameters: of all stages.
         running: stages that are about to run: what they need of this machine has to be
-            there, where their dataclass knows (``check_machine``).
+            there, if their dataclass knows (``check_machine``).
 
     Returns:
         The dataclass of each stage, filled.

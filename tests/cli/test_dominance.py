@@ -91,7 +91,7 @@ def test_run_files_are_broken_down_by_both_shares(catalog, run_file) -> None:
     groups = json.loads(done.output)["ARQMath-1"]["mine"]
     named = {(g["share_of"], g["above"]): g for g in groups}
     assert named["query", "all"]["topics"] == 2
-    assert named["query", ">50 %"]["topics"] == 1  # A.1 is a formula alone
+    assert named["query", ">50 %"]["topics"] == 1  # A.1 is only a formula
     assert named["query", ">50 %"]["scores"]["P'@10"] == pytest.approx(0.1)
     # relevant: 1 and 2 for A.1, 2 for A.2; of those only 1 is mostly formulas
     assert named["answer", "all"]["scores"]["recall@1000"] == pytest.approx(0.75)
@@ -111,5 +111,5 @@ def test_what_is_missing_is_named(catalog, run_file) -> None:
         invoke()
     assert "expected numbers such as 0.5,0.7" in invoke("--above", "half").output
     catalog["judgments"] = Absent([])
-    with pytest.raises(MissingInputError, match=r"'judgments' is not there yet"):
+    with pytest.raises(MissingInputError, match=r"'judgments' is missing"):
         invoke(str(run_file))

@@ -155,5 +155,5 @@ def test_an_archive_that_was_cut(tmp_path: Path) -> None:
     noise = "".join(f"{n * n:x}" for n in range(30_000))
     write(path, {"topics": TEXTS["topics"], "posts": f"({noise})"})
     path.write_bytes(path.read_bytes()[:30_000])
-    with pytest.raises(MalformedInputError, match=r"breaks off at or behind 'posts/"):
+    with pytest.raises(MalformedInputError, match=r"ends at or after 'posts/"):
         list(GraphArchive(path).read())

@@ -150,7 +150,7 @@ def test_parts_of_topics_are_asked_under_the_names_of_the_topics(tmp_path, caplo
     np.testing.assert_array_equal(
         query.entry.vectors, store.read(["A.1:words"]).vectors
     )
-    assert "no vectors of their words alone and count as 0, e.g. A.2" in caplog.text
+    assert "no vectors of only their words and count as 0, e.g. A.2" in caplog.text
     with pytest.raises(MissingInputError, match=r"query_parts \[formulas\]"):
         open_vectors(store, query_parts="formulas").prepare(queries)
     assert open_vectors(store, query_parts="formulas").prepare([]) == []

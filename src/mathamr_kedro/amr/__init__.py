@@ -14,7 +14,7 @@ text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ mergin
 | ``penman_io`` | graphs, symbols and strings as PENMAN text, both ways |
 | ``chunking`` | sentences of mathematical prose, packed into chunks |
 | ``merging`` | many graphs under one ``multi-sentence`` root |
-| ``documents`` | what a parser is; texts to graphs by any; a bad chunk fails alone |
+| ``documents`` | what a parser is; texts to graphs; a bad chunk fails by itself |
 | ``texts`` | the same to PENMAN, as a function that workers run |
 | ``parsers`` | the parsers by name: ``builtin``, ``transition``, ``amrlib_adapter`` |
 | ``placeholder_nodes`` | ``FORMULA_n`` as nodes, whatever neural parsers made of them |

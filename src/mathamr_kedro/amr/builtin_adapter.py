@@ -24,8 +24,8 @@ class BuiltinConfig(ParserSettings):
 
     def describe(self) -> dict[str, Any]:
         """Return what the graphs depend on: rules by their version, and tables."""
-        digest = _checksum_tables(_TABLES)
-        return {"parser": self.name, "version": self.VERSION, "digest": digest}
+        checksum = _checksum_tables(_TABLES)
+        return {"parser": self.name, "version": self.VERSION, "digest": checksum}
 
     def open(self) -> AMRParser:
         """Return the parser, its models loaded."""
@@ -40,9 +40,9 @@ class BuiltinConfig(ParserSettings):
 @cache
 def _checksum_tables(folder: Path) -> str:
     """Return a checksum of what the parser has learnt."""
-    digest = hashlib.blake2b(digest_size=8)
+    hasher = hashlib.blake2b(digest_size=8)
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix != ".pyc":
-            digest.update(file.name.encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
+            hasher.update(file.name.encode())
+            hasher.update(file.read_bytes())
+    return hasher.hexdigest()

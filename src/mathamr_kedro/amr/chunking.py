@@ -2,7 +2,7 @@
 
 A full stop ends a sentence unless it belongs to an abbreviation (``i.e.``, ``w.r.t.``),
 an initial (``G. H. Hardy``), a number or a list mark. Posts are informal: sentences
-start in lower case, end in a displayed formula without a stop, or stand in lists.
+start in lower case, end in a displayed formula without a stop, or are in lists.
 
 >>> split_sentences("Let FORMULA_0 be prime, i.e. FORMULA_1. show FORMULA_2? Thanks")
 ['Let FORMULA_0 be prime, i.e. FORMULA_1.', 'show FORMULA_2?', 'Thanks']

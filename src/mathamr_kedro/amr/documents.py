@@ -3,7 +3,7 @@
 ```
 texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> one graph per text
                                  │  fails as a whole
-                                 └─> halves, until the bad chunk is alone
+                                 └─> halves, until only the bad chunk is left
 ```
 """
 
@@ -132,7 +132,7 @@ def parse_documents(
 def parse_isolating(
     parser: AMRParser, chunks: Sequence[Chunk]
 ) -> list[AMRGraph | ParseFailure]:
-    """Parse a batch; while it fails as a whole, halve it until the bad chunk is alone.
+    """Parse a batch; while it fails as a whole, halve it down to the bad chunk.
 
     Raises:
         ConfigurationError, MissingInputError: the parser can parse nothing at all, so

@@ -1,4 +1,4 @@
-r"""PENMAN text of AMR graphs, made so that it can always be read again.
+r"""PENMAN text of AMR graphs that can always be read back.
 
 Any character survives. In symbols (concepts) what PENMAN would misread becomes a
 percent escape of its UTF-8 bytes; in strings (parts of names) JSON escapes are used:
@@ -184,7 +184,7 @@ def read_graph(text: str) -> AMRGraph:
     >>> graph.attributes
     (Attribute(source='p', role='polarity', value='-'),)
     """
-    # penman is not there on every machine that imports this package
+    # penman is not installed on every machine that imports this package
     import penman  # noqa: PLC0415
     from penman.models.amr import model as amr_model  # noqa: PLC0415
 

@@ -47,7 +47,7 @@ def _read_placeholder(atom: str) -> str | None:
 
 
 def _replace_names(graph: AMRGraph) -> AMRGraph:
-    """Let a formula stand in the place of the thing that is named by it alone."""
+    """Replace a thing that is named only by a formula by that formula."""
     for entity, role, name in graph.edges:
         if role == "name" and graph.nodes[name] == "name":
             formula = _name_of(graph, name)

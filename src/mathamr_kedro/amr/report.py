@@ -1,4 +1,4 @@
-"""What came of parsing: Table 4.2 of the thesis as far as it concerns AMR.
+"""The report of parsing: Table 4.2 of the thesis as far as it concerns AMR.
 
 Its sizes of graphs count formula trees too, so they are counted after graph fusion.
 """

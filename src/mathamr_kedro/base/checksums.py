@@ -10,7 +10,7 @@
     model/
       weights.pt
       model.json
-      seals.json     {"weights.pt": [[size, digest]], "model.json": [[size, digest]]}
+      seals.json     {"weights.pt": [[size, hash]], "model.json": [[size, hash]]}
 
 A file that is replaced on its own (:func:`replace_checked_file`) has two checksums for
 a moment, the old and the new one: whenever its writer is killed, the file matches one
@@ -87,12 +87,12 @@ class FileChecksum:
     @classmethod
     def of(cls, path: Path) -> FileChecksum:
         """Read a file."""
-        digest = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+        hasher = hashlib.blake2b(digest_size=_DIGEST_BYTES)
         with path.open("rb", buffering=0) as file:
             for position, block in _read_blocks(file):
-                digest.update(position.to_bytes(8, "little"))
-                digest.update(block)
-            return cls(file.seek(0, os.SEEK_END), digest.hexdigest())
+                hasher.update(position.to_bytes(8, "little"))
+                hasher.update(block)
+            return cls(file.seek(0, os.SEEK_END), hasher.hexdigest())
 
     def check_size(self, path: Path, remedy: str) -> None:
         """Raise :class:`DamagedFileError` for a file that is missing or truncated.
@@ -157,7 +157,7 @@ class ChecksumCache:
 
     Args:
         cache: JSON file that remembers them beyond this process; ``None``: none does.
-            If it cannot be written, they are computed again.
+            If it cannot be written, they are recomputed.
     """
 
     def __init__(self, cache: Path | None = None) -> None:

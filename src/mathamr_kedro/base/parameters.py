@@ -89,7 +89,7 @@ def check_range(
 ) -> None:
     """Refuse parameters of a dataclass that are out of range.
 
-    Of a tuple every value is checked; ``None`` is left alone.
+    Of a tuple every value is checked; ``None`` is allowed.
 
     Args:
         config: has them.

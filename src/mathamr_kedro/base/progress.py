@@ -1,4 +1,4 @@
-"""Progress of long loops as log lines: how much of how much, how fast, how long yet.
+"""Progress of long loops as log lines: count, speed, time left.
 
 ::
 
@@ -49,7 +49,7 @@ def report_progress(
         name: what is counted, in the plural.
         size_of: how much an item adds to the count.
         seconds: minimum time between two log lines.
-        total: what the count comes to; ``None`` if that is not known.
+        total: the final count; ``None`` if it is not known.
         total_bytes: of the files that the items are read from, if it is not.
         ends: whether the end gets a line; not if the caller has more to say.
     """
@@ -90,7 +90,7 @@ class _Meter:
         return f"{self._name}: {', '.join([known, *parts])}"
 
     def end(self, count: int, now: float) -> str:
-        """Say what it came to."""
+        """Log the total."""
         passed = now - self.started
         rate = f", {_format_rate(count, passed)}" if count else ""
         return f"{self._name}: {count:,} in {format_duration(passed)}{rate}"

@@ -12,7 +12,7 @@ from mathamr_kedro.base.files import write_text
 
 
 class Vocabulary:
-    """Numbers of names; 0 is for those that nobody knows.
+    """Numbers of names; 0 is for unknown ones.
 
     Args:
         names: in the order of their numbers, special ones first.

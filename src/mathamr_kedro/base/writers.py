@@ -1,4 +1,4 @@
-"""One writer per data root: a second run is told who writes, since when and what to do.
+"""One writer per data root: the error of a second run names the first one.
 
 ::
 

@@ -104,5 +104,5 @@ class Batch:
 
     def _refuse(self, row: Failure) -> MalformedInputError:
         return MalformedInputError(
-            f"{str(self.queries)!r}, {row.place}: {row.detail}; mend the line"
+            f"{str(self.queries)!r}, {row.place}: {row.detail}; fix the line"
         )

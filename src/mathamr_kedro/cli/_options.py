@@ -21,7 +21,7 @@ class _EnvironmentName(click.ParamType):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the environments of ``conf/`` that begin like this."""
-        # Loaded here: nobody else needs the configuration for his options.
+        # Loaded here: other commands do not need the configuration for their options.
         from mathamr_kedro.base.errors import MathAMRError  # noqa: PLC0415
         from mathamr_kedro.environments import complete_environment  # noqa: PLC0415
         from mathamr_kedro.project import find_project  # noqa: PLC0415

@@ -28,7 +28,7 @@ _STEPS = (
     type=click.Path(file_okay=False, path_type=Path),
     default="mathamr-demo",
     show_default=True,
-    help="Folder of the project; one that is there is used again.",
+    help="Folder of the project; an existing one is reused.",
 )
 def command(folder: Path) -> None:
     r"""Make a project with the embedded sample, run all stages, ask a first question.

@@ -1,4 +1,4 @@
-"""``mathamr doctor``: what is there, what is missing, what was damaged."""
+"""``mathamr doctor``: what exists, what is missing, what is damaged."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _describe_tools(parameters: dict[str, Any]) -> Iterator[str]:
 
 
 def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
-    """Name what other stages read of a stage and is not there."""
+    """Name the missing outputs of a stage that other stages read."""
     others = (pipelines[name].inputs() for name in STAGES if name != stage)
     made = pipelines[stage].all_outputs() & set().union(*others)
     missing = sorted(name for name in made if not catalog.exists(name))

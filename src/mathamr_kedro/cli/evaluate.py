@@ -1,4 +1,4 @@
-"""``mathamr evaluate``: score anybody's run files, and compare them."""
+"""``mathamr evaluate``: score run files, and compare them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _OPTIONS = (
     ),
     click.option(
         "--format", "form", type=click.Choice(RUN_FORMS),
-        help="Form of the run, where it cannot be told.",
+        help="Form of the run, if it cannot be detected.",
     ),
     click.option(
         "--depth", type=click.IntRange(min=0), default=1000, show_default=True,
@@ -122,7 +122,7 @@ class _Request:
     bad_lines: str
 
     def protocol(self, default_measures: int | None = None) -> Protocol:
-        """Return how to score; only the first default measures where a number says."""
+        """Return how to score; only the first default measures if a number says."""
         protocol = protocol_of(self.task)
         if self.measures:
             protocol = protocol.with_measures(self.measures)
@@ -345,7 +345,7 @@ def _show_groups(title: str, groups: list[Group]) -> None:
 
 
 def _names_of(paths: Sequence[Path], scored: Sequence[Evaluation]) -> list[str]:
-    """Return the names of the runs, or where two are the same, ends of their paths."""
+    """Return the names of the runs, or if two are the same, ends of their paths."""
     names = [evaluation.run_name for evaluation in scored]
     if len(set(names)) == len(names):
         return names

@@ -55,7 +55,7 @@ def command(
 ) -> None:
     r"""Open the search page over the index of an environment.
 
-    Posts can be added and deleted through the API where MATHAMR_TOKEN holds a token.
+    Posts can be added and deleted through the API if MATHAMR_TOKEN holds a token.
 
     \b
       mathamr serve --env demo

@@ -49,7 +49,7 @@ class ExampleFiles:
 
 @dataclass(frozen=True)
 class ArqmathFiles:
-    """Where the parts lie, relative to the root or absolute; patterns may hold ``*``.
+    """Where the parts are, relative to the root or absolute; patterns may hold ``*``.
 
     An empty value means that the collection has no such part.
     """

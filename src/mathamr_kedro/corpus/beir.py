@@ -138,7 +138,7 @@ class BeirCollection(Collection):
         return self._find_part("queries")
 
     def _find_qrels(self, split: str) -> list[Path]:
-        """Return the files of a split; none if it is not there."""
+        """Return the files of a split; none if it is missing."""
         folder = self.root / "qrels"
         for ending in _QRELS_ENDINGS:
             stem = f"{split}*" if ending == ".parquet" else split

@@ -28,7 +28,7 @@ _LATEX_START = re.compile(
     rf"\\[\\$%]|{OPEN}\d+{CLOSE}|\$\$?|\\[(\[]|\\begin\{{((?:{_ENVIRONMENTS})\*?)\}}"
 )
 _FRAMES = re.compile(r"(?:equation|displaymath|math)\*?")
-"""Environments that say no more than that a formula stands here."""
+"""Environments that only mark a formula."""
 _IN_LATEX = re.compile(rf"\\.|[{{}}$]|\n[ \t]*\n|{OPEN}", re.DOTALL)
 # Pandoc's rule for single dollars keeps prices apart: no blank after the first
 # dollar or before the second, no digit after the second.
@@ -179,7 +179,7 @@ def strip_delimiters(latex: str) -> str:
 
 
 def _has_dollar(latex: str) -> bool:
-    """Tell whether a dollar stands outside of all braces: two formulas, not one."""
+    """Tell whether a dollar is outside of all braces: two formulas, not one."""
     if "$" not in latex:
         return False
     depth = 0

@@ -52,7 +52,7 @@ _FILES_OF: Mapping[Part, str] = {
 
 @dataclass(frozen=True)
 class FormulaPoolFiles:
-    """Where the parts lie, relative to the root or absolute; patterns may hold ``*``.
+    """Where the parts are, relative to the root or absolute; patterns may hold ``*``.
 
     An empty value means that the collection has no such part.
     """
@@ -80,7 +80,7 @@ class _Row(NamedTuple):
 
     @property
     def body(self) -> str:
-        """The formula as it stands in a post of Stack Exchange."""
+        """The formula as it is in a post of Stack Exchange."""
         return (
             f'<span class="math-container" id="{html.escape(self.formula_id)}">'
             f"{html.escape(self.spelling)}</span>"
@@ -112,7 +112,7 @@ class FormulaPool(Collection):
             )
 
     def formulas(self) -> Iterator[Formula | Failure]:
-        """Yield what stands in the posts, with its trees."""
+        """Yield what is in the posts, with its trees."""
         for row in self._formula_rows():
             if not isinstance(row, Failure):  # reported with the posts
                 yield _formula(row, row.owner)

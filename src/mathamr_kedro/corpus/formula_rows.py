@@ -1,7 +1,7 @@
 r"""A formula of a text and its row in the formula files: what is said differently.
 
 The files are right: LaTeX, visual id and trees of a formula with an id come from its
-row, the text says where it stands. Each difference has a reason:
+row, the text says where it occurs. Each difference has a reason:
 
 =============================  ====================================================
 ``formula_not_in_index``       no row has this id: the LaTeX of the text is used

@@ -37,7 +37,7 @@ class FormulaTables:
         folders: family (``latex``, ``slt``, ``opt``) to its folder.
 
     Raises:
-        MissingInputError: a family or one of its files is not there.
+        MissingInputError: a family or one of its files is missing.
     """
 
     def __init__(self, folders: Mapping[str, Path]) -> None:
@@ -167,7 +167,7 @@ class FormulaJoin:
                 self._files[family].name,
                 f"line {line.number}",
                 f"no_{self._first}_row",
-                f"the row stands only in the family {family!r}; it is not used",
+                f"the row is only in the family {family!r}; it is not used",
                 line.formula_id,
             )
 

@@ -1,4 +1,4 @@
-"""Front matter of Markdown: what stands between ``---`` lines before the text.
+"""Front matter of Markdown: what is between ``---`` lines before the text.
 
 ```
 ---

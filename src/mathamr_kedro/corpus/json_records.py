@@ -24,7 +24,7 @@ _TITLES = ("title", "name")
 _MAX_ID = 1000  # characters
 
 Record = tuple[str, dict[str, Any]]
-"""Where a record stands, and what it holds."""
+"""The place of a record, and its content."""
 
 
 def read_benchmark_rows(

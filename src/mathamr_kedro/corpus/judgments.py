@@ -18,7 +18,7 @@ from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.trec import ARQMATH, NTCIR12, iter_judgments
 
 _TOPIC_PREFIX = {"task1": "A.", "task2": "B.", "task2_formulas": "B."}
-# Chance alone makes a few ids match in the wrong space.
+# Chance makes a few ids match in the wrong space.
 _CLEAR_MATCHES = 20
 _CLEARLY_MORE = 3
 # The 2020 numbering fills 1..n almost without gaps; visual ids spread over millions.

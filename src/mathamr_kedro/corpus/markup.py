@@ -75,7 +75,7 @@ def flatten_markup(text: str, marks: FormulaMarks, markup: str) -> str:
 def _flatten_html(markup: str, marks: FormulaMarks) -> str:
     r"""Return the text of HTML with a mark for each formula.
 
-    Paragraphs are separated by an empty line, list items and rows stand on lines of
+    Paragraphs are separated by an empty line, list items and rows are on lines of
     their own (``- `` or ``1. ``), code keeps its line breaks, a link gives its text.
 
     >>> _flatten_html("<p>a &amp; b<br>c</p><ol><li>one<li>two</ol>", FormulaMarks())
@@ -114,7 +114,7 @@ def _find_markdown_code(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _mark_formulas(text: str, marks: FormulaMarks) -> str:
-    """Take formulas out of Markdown: MathML, and what stands between delimiters."""
+    """Take formulas out of Markdown: MathML, and what is between delimiters."""
     pieces, position = [], 0
     for tag in find_tags(text) if may_hold_math(text) else ():
         if tag.mathml:

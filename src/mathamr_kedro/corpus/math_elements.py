@@ -6,7 +6,7 @@ r"""MathML in documents: the LaTeX of a ``<math>`` element.
 <math><msup><mi>x</mi><mn>2</mn></msup></math>                          x^{2}
 ```
 
-Where authors left no LaTeX, it is written from the Presentation MathML, to be shown and
+If authors gave no LaTeX, it is written from the Presentation MathML, to be shown and
 to tell formulas apart; the trees of a formula are built from the MathML itself.
 """
 

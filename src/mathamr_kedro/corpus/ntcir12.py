@@ -49,7 +49,7 @@ _FILES_OF: Mapping[Part, str] = {
 
 @dataclass(frozen=True)
 class Ntcir12Files:
-    """Where the parts lie, relative to the root; patterns may hold ``*``."""
+    """Where the parts are, relative to the root; patterns may hold ``*``."""
 
     articles: tuple[str, ...] = ()
     topics: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ notes/
 ```
 
 A document's id is its path in the folder, with ``#n`` for the n-th section. Title, tags
-and date may stand in the front matter of a Markdown file; formulas may be LaTeX or, in
+and date may be in the front matter of a Markdown file; formulas may be LaTeX or, in
 HTML and Markdown, MathML. A question with its answers becomes a thread and a training
 pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 """

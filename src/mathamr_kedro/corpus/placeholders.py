@@ -113,7 +113,7 @@ class FormulaMarks:
     ) -> CleanText:
         """Number the formulas of a flat text and map each placeholder to its formula.
 
-        The text says where a formula stands. What it is, a formula with an id is told
+        The text says where a formula occurs. What it is, a formula with an id is told
         by its row: LaTeX and visual id, and with it the trees. The mark that ends the
         sentence stays in the text.
 
@@ -233,7 +233,7 @@ class _Text:
         return start
 
     def add_punctuation(self, mark: str) -> None:
-        """Append the mark that stood inside the formula; a word after it is parted."""
+        """Append the mark from inside the formula, separated from a word after it."""
         self._append(mark)
         self._after_placeholder = True
 

@@ -7,8 +7,8 @@
     words       Let be even. Is rational?
 
 A part is a text of its own: the parser and the graph builder see nothing of the rest.
-Formulas stand each in a sentence of its own, as in a query for one formula; of words
-those stay that stand between formulas, although sentences may limp without these.
+Each formula is a sentence of its own, as in a query for one formula; of words
+those between formulas stay, even if sentences are incomplete without these.
 """
 
 from __future__ import annotations

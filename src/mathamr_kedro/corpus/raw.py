@@ -227,7 +227,7 @@ class Collection(ABC):
             if not pattern:
                 continue
             base, wanted = self.root, Path(pattern).expanduser()
-            if wanted.is_absolute():  # topics and qrels may lie elsewhere
+            if wanted.is_absolute():  # topics and qrels may be elsewhere
                 base, wanted = Path(wanted.anchor), wanted.relative_to(wanted.anchor)
             files = sorted(base.glob(str(wanted)))
             if not files and not may_miss:

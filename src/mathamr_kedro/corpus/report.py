@@ -41,7 +41,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
         _tree_table(statistics["formula_trees"]),
         "## Texts against the formula files",
         "A formula with an id takes LaTeX, visual id and trees from its row in the "
-        "formula files; the text says where it stands. What the two say differently:",
+        "formula files; the text says where it occurs. What the two say differently:",
         _disagreement_table(statistics),
         "## Judgments",
         _judgment_table(statistics["judgments"]),
@@ -71,7 +71,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
 
 
 def _list_damaged(deviations: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Say which formulas were not read as they stand, with an example of each."""
+    """Say which formulas were not read as they are, with an example of each."""
     if deviations:
         yield "### Formulas that were read as far as it goes"
         rows = [

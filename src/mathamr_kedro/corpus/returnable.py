@@ -4,7 +4,7 @@
 formula index ── ReturnableRule ──► returnable_formulas ──► vectors, baselines, scores
 ```
 
-The rule of the lab: whatever stands in the formula index may be returned, formulas of
+The rule of the lab: whatever is in the formula index may be returned, formulas of
 comments too, but for those with an issue ``d`` (the formula is not in the XML). A
 collection without an index returns the formulas of its texts.
 """
@@ -25,7 +25,7 @@ from mathamr_kedro.base.records import Comment, FormulaInstance, Post
 from mathamr_kedro.corpus.raw import is_number
 
 FormulaPlace: TypeAlias = Literal["title", "question", "answer", "comment", "body"]
-"""Where a formula stands; ``body``: in a text that is neither question nor answer."""
+"""Where a formula occurs; ``body``: in a text that is neither question nor answer."""
 
 
 @dataclass(frozen=True)

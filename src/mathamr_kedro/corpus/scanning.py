@@ -91,7 +91,7 @@ class Tag(NamedTuple):
     is_end: bool = False
     attributes: str = ""
     latex: str | None = None
-    """Of a math span, as it stands, entities and all."""
+    """Of a math span, as it is, entities and all."""
     formula_id: str | None = None
     mathml: str = ""
     """A ``<math>`` element, tags and all."""
@@ -100,7 +100,7 @@ class Tag(NamedTuple):
 def find_tags(markup: str) -> Iterator[Tag]:
     r"""Yield the tags of HTML, each math span as one.
 
-    Whatever stands in a math span is LaTeX, be it a raw ``<`` or what looks like a tag.
+    Whatever is in a math span is LaTeX, be it a raw ``<`` or what looks like a tag.
 
     >>> span = r'<span class="math-container" id="7">a<b \le c>d</span>'
     >>> [(tag.name, tag.latex) for tag in find_tags(f"<p>{span}")]
@@ -188,7 +188,7 @@ class _TagReader:
         return Tag(start, closed.end(), "", attributes=attributes, mathml=markup)
 
     def _read_formula(self, span: re.Match[str]) -> Tag | None:
-        """Read up to the end of the span, or of the math spans that stand inside it.
+        """Read up to the end of the span, or of the math spans inside it.
 
         ARQMath-2 holds ``<span class="math-container">$<span class="math-container"
         id="q_501">x</span>$</span>``: one formula, its id inside.

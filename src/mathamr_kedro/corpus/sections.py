@@ -33,7 +33,7 @@ def split_sections(
 ) -> list[Section]:
     """Split at headings of the first three levels; those inside code do not count.
 
-    What stands before the first heading is a section without a title.
+    What is before the first heading is a section without a title.
 
     Args:
         text: of the whole file.

@@ -44,7 +44,7 @@ def clean_topic(
         latex = row.latex or latex
         formula_map = _name_query(formula_map, raw.formula_id, row)
         if raw.formula_id not in {mention.formula_id for mention in formula_map}:
-            detail = f"formula {raw.formula_id!r} does not stand in the question"
+            detail = f"formula {raw.formula_id!r} is not in the question"
             reason = "query_formula_not_in_text"
             found.append(Disagreement(raw.formula_id, reason, detail))
     problems = [

@@ -132,7 +132,7 @@ def read_topic_formulas(
 class TopicFormulas:
     """The rows of the topics' formulas, found by topic and formula id.
 
-    The formulas of a topic of Task 2 stand under the topic of Task 1 with its number:
+    The formulas of a topic of Task 2 are under the topic of Task 1 with its number:
     ``B.7`` shows the question of ``A.7``.
     """
 

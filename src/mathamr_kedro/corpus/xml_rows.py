@@ -16,7 +16,7 @@ from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.trec import open_binary, refuse_damaged_gzip
 
 REPLACEMENT = "\ufffd"
-"""Stands where a row held a character that XML does not allow."""
+"""Replaces a character that XML does not allow."""
 
 _CHARACTER = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#(?:x([0-9A-Fa-f]+)|([0-9]+));"

@@ -34,7 +34,7 @@ _KINDS: Mapping[str, tuple[Callable[..., Collection], type]] = {
     "ntcir12": (Ntcir12Collection, Ntcir12Files),
     "premises": (PremiseCollection, BeirFiles),
 }
-"""Readers of collections, and what says where their files lie."""
+"""Readers of collections, and the classes that locate their files."""
 
 
 class CollectionDataset(AbstractDataset[None, Collection]):

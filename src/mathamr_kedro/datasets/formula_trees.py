@@ -73,12 +73,12 @@ class FormulaTreesDataset(
             )
         store = TreeStore(self._folder / _STORE, True, state["made_from"])
         if failures := store.list_failures():
-            # What is made of these trees is made again when they could be read.
+            # What is made of these trees is rebuilt when they could be read.
             store.made_from = checksum(store.made_from, failures)
         return store
 
     def save(self, data: StartOfTrees | Shard | EndOfShards) -> None:
-        """Add one batch; tell at the start what is there, note the end."""
+        """Add one batch; log what exists at the start, record the end."""
         if isinstance(data, StartOfTrees):
             self._prepare(data)
             data.finished = self._list_finished(data.made_from)
@@ -108,7 +108,7 @@ class FormulaTreesDataset(
         return HTMLPreview("".join(parts))
 
     def _prepare(self, start: StartOfTrees) -> None:
-        """Drop a damaged store; ask before much work is thrown away."""
+        """Drop a damaged store; ask before much work is discarded."""
         self._start, self._since = start, time.monotonic()
         state = self._read_state()
         if not self._is_made_from(start.made_from):

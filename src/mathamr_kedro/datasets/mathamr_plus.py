@@ -81,7 +81,7 @@ class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
         return self._store
 
     def save(self, data: Preparation) -> None:
-        """Write the folder of a configuration, unless it is there already."""
+        """Write the folder of a configuration, unless it exists."""
         folder = self._store.folder(data.parameters)
         if self._store.save(data):
             logger.info("prepared graphs are in %s", folder)
@@ -424,7 +424,7 @@ class VectorIndexDataset(NotedDataset[VectorIndexing, BuiltVectorIndex]):
                 engine, before, folder, self._find_connect()
             ).read_changes()
         except InputError as exc:
-            logger.info("Nothing is taken over from the index before: %s", exc)
+            logger.info("Nothing is kept from the previous index: %s", exc)
             return None
 
     def preview(self) -> TablePreview:

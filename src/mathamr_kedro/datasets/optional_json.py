@@ -1,4 +1,4 @@
-"""Facts in a JSON file that need not be there."""
+"""Facts in an optional JSON file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Tables, and HTML that Kedro-Viz shows as it was written.
 
-Kedro-Viz takes the HTML of a preview for Markdown as well: left alone, ``bm25_slt and
+Kedro-Viz takes the HTML of a preview for Markdown as well: unescaped, ``bm25_slt and
 bm25_opt`` would lose its underscores, and wide pictures would be cut off.
 """
 
@@ -15,9 +15,9 @@ from typing import Any
 from kedro_datasets._typing import TablePreview
 
 _GUARD = '<span class="line\u2028end"></span>'
-"""Stands behind a mark of Markdown. Kedro-Viz looks for the next one on the same line,
+"""Put behind a mark of Markdown. Kedro-Viz looks for the next one on the same line,
 and to JavaScript a line ends at U+2028, wherever that is; in the middle of an
-attribute, nobody sees it and no cleaner of HTML trims it."""
+attribute, it is invisible and no cleaner of HTML trims it."""
 _MARKS = re.compile(r"[_*]|\](?=\()")
 
 

@@ -118,7 +118,7 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[Run], RunFolder]):
         runs = {_name_file(run): run for run in data}
         if len(runs) < len(data):
             raise ConfigurationError(
-                "Two systems want one file: names that differ in '/' and '-' alone, in "
+                "Two systems want one file: names that differ only in '/' and '-', in "
                 f"{sorted({run.name for run in data})}"
             )
         entries = [_write_run(folder, stem, run) for stem, run in runs.items()]

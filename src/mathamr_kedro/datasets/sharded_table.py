@@ -104,7 +104,7 @@ class ShardedTable(Shards):
             yield from RecordTables(self.record).read(found)
 
     def find_all(self, column: str, values: Collection[str]) -> dict[str, Any]:
-        """Return the first row of each value that is there; shard by shard."""
+        """Return the first row of each existing value, shard by shard."""
         found: dict[str, Any] = {}
         for row in self.select(column, values):
             found.setdefault(getattr(row, column), row)
@@ -147,7 +147,7 @@ class RowFinder:
         }
 
     def __call__(self, values: Iterable[str]) -> dict[str, Any]:
-        """Return the rows that are there, by value."""
+        """Return the existing rows, by value."""
         known = [v for v in dict.fromkeys(values) if v in self._places]
         known.sort(key=lambda value: self._places[value])
         found = {value: self._kept[value] for value in known if value in self._kept}

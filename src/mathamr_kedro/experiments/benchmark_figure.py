@@ -46,7 +46,7 @@ def draw_benchmarks(report: BenchmarkReport) -> dict[str, bytes]:
 
     A dot is the mean of the first measure; filled if it differs significantly from
     the reference. Its line is the interval of the paired difference, drawn around the
-    score of the reference: where it misses the reference, the systems differ.
+    score of the reference: if it misses the reference, the systems differ.
     """
 
     def draw(axes: Axes, scores: CollectionScores, look: Mapping[str, str]) -> None:
@@ -214,7 +214,7 @@ def _name_dots(
 ) -> None:
     """Write names beside the dots, towards the middle of the panel.
 
-    Variants (``ssemb/text`` beside ``ssemb``) lie close together: of them only those
+    Variants (``ssemb/text`` beside ``ssemb``) are close together: of them only those
     that no other system beats have a name.
     """
     times = [time for time, _ in places.values()]

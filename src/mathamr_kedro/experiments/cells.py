@@ -1,4 +1,4 @@
-"""Finished cells: one folder each, whole or not there.
+"""Finished cells: one folder each, written atomically.
 
 ::
 
@@ -62,7 +62,7 @@ class _Sharded(Protocol):
 
     @property
     def checksum(self) -> str:
-        """What it was made from; empty if it is not there."""
+        """What it was made from; empty if it is missing."""
 
     def files(self) -> object:
         """Refuse an unfinished folder."""
@@ -173,7 +173,7 @@ class CellOutputs:
     efficiency: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]
     report: str = ""
-    """A page for people."""
+    """A page to read."""
     results: pa.Table | None = None
     """Of :func:`~mathamr_kedro.experiments.first_results.tabulate_results`."""
 

@@ -83,7 +83,7 @@ class ExampleTexts:
         return next(_list_judged(chosen)), chosen
 
     def describe(self, task: int, documents: Iterable[str]) -> dict[str, str]:
-        """Return the words of posts, or the LaTeX of formulas, that are there."""
+        """Return the words of posts, or the LaTeX of formulas, that exist."""
         keys = list(dict.fromkeys(documents))
         if task == 2:
             return {key: f"$${v.strip()}$$" for key, v in self.find_latex(keys).items()}

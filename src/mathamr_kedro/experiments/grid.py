@@ -73,10 +73,10 @@ class Experiment:
     show; empty: every cell has one."""
     system: str = SYSTEM
     """Whose results are compared: our vectors, or a system of another paper; the
-    strategies of such a one are its parts."""
+    strategies of such a system are its parts."""
     task: int = 1
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
-    """Measures that are tested and shown; the first one chooses the best seed. Where
+    """Measures that are tested and shown; the first one chooses the best seed. If
     none are stated: the first four of ``evaluation.measures``."""
 
     def __post_init__(self) -> None:

@@ -41,7 +41,7 @@ def compare_nodes(
     relevant post replace them.
 
     Returns:
-        By label; empty where nothing is judged or no vectors are left.
+        By label; empty if nothing is judged or no vectors are left.
     """
     found = texts.find_topic(wanted.topic)
     if found is None:

@@ -1,4 +1,4 @@
-"""What came out: of an experiment's cells, or of one evaluation."""
+"""Outcomes: of an experiment's cells, or of one evaluation."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class ReleasedSettings:
         self._start: str | None = self._values.get("training.start_from")
         self._source = self._values.get("preprocessing.vocabulary.source")
         self.encoder: str | None = self._start or self._source
-        """The released one, where there is one."""
+        """The released one, if there is one."""
 
     @property
     def is_trained(self) -> bool:
@@ -151,7 +151,7 @@ def refuse_shared_trainings(cells: Sequence[Cell], command: str) -> None:
         encoder += "" if settings.is_trained else " as it is"
         if first.condition == cell.condition:
             raise ConfigurationError(
-                f"Expected one seed where nothing is trained (got {first.seed} and "
+                f"Expected one seed if nothing is trained (got {first.seed} and "
                 f"{cell.seed}, both {encoder}); `{command}` trains an encoder for each "
                 f"seed, --seeds {first.seed} searches with the released one"
             )

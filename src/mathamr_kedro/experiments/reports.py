@@ -45,7 +45,7 @@ class Report(NamedTuple):
         """Return the tables of an experiment: the thesis' ones, or three plain ones.
 
         A best-seed table carries asterisks. One of means never does (thesis 4.2), but
-        where it is the only one, the tests on the best seeds are made and reported too.
+        if it is the only one, the tests on the best seeds are made and reported too.
         """
         layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
         layouts = layouts or _plain_layouts(experiment)
@@ -86,7 +86,7 @@ class Report(NamedTuple):
             scores: its per-topic scores by task and topic set.
             settings: how to test.
             published: add what others published on ARQMath-3 (Tables 4.19 and 4.21),
-                where these are the topics.
+                if these are the topics.
         """
         report = cls({}, {})
         for (task, topic_set), systems in scores.items():

@@ -15,7 +15,7 @@ from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 
 
 class ShownRun(NamedTuple):
-    """The run that stands for a row of the tables where examples are shown."""
+    """The run that represents a row of the tables in the examples."""
 
     label: str
     cell: FinishedCell
@@ -37,7 +37,7 @@ class GridResults:
     ) -> GridResults:
         """Find the finished cells of an experiment.
 
-        Where cells were made from several collections (data that changed since), those
+        If cells were made from several collections (data that changed since), those
         of the newest one count, and the others are missing.
 
         Raises:
@@ -187,7 +187,7 @@ def _name_strategies(
     """Return the system of each strategy by its name in the tables."""
     parts = {system: strategy_of(system, experiment.system) for system in scored}
     own = {
-        part or experiment.system: system  # which stands for its best form
+        part or experiment.system: system  # represents its best form
         for system, part in parts.items()
         if part is not None
     }

@@ -1,4 +1,4 @@
-"""What a training is to the project: ``conf/<env>/parameters/training.yml``."""
+"""Parameters of a training: ``conf/<env>/parameters/training.yml``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mathamr_kedro.text import explain_absence
 
 @dataclass(frozen=True)
 class TrackingConfig:
-    """Where trainings are written down beside their own folder."""
+    """Where trainings are recorded beside their own folder."""
 
     mlflow: str | None = None
     """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
 
     def check_machine(self) -> None:
-        """Refuse MLflow where it is not installed."""
+        """Refuse MLflow if it is not installed."""
         if self.mlflow is not None and find_spec("mlflow") is None:
             raise ConfigurationError(
                 "Expected the package mlflow for training.tracking.mlflow; "

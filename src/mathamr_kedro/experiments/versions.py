@@ -78,7 +78,7 @@ class ResultVersions:
             raise MissingInputError(
                 f"No version {chosen or 'at all'!r} of the result "
                 f"{self.folder.parent.name!r}{suggest(chosen or '', versions)}; "
-                "`mathamr experiments list` shows those that are there, `mathamr "
+                "`mathamr experiments list` lists the existing ones, `mathamr "
                 "experiments run` makes one"
             )
         file = self.folder / chosen / self.folder.name

@@ -1,7 +1,7 @@
 """Trees as bracket strings, and back.
 
 ```
-x^2 + y    SLT  [V!x[+[V!y]],a[N!2]]           the next symbol stands first, unmarked
+x^2 + y    SLT  [V!x[+[V!y]],a[N!2]]           the next symbol is first, unmarked
            OPT  [U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]
 ```
 
@@ -17,7 +17,7 @@ import re
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 
-_REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which stands unmarked
+_REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which is unmarked
 # "[,e[" is an empty label with an edge, "[,[" the label of a separator.
 _TOKEN = re.compile(r"\[((?:,(?![0-9A-Za-z]\[))?[^\[\],]*)|,(.)(?=\[)|\]", re.DOTALL)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 BLANK = "W!"
-"""Label of a place where nothing stands."""
+"""Label of an empty place."""
 
 ERROR = "E!"
 """Label of a part that could not be read."""
@@ -32,7 +32,7 @@ _MAX_REMEMBERED = 40
 
 
 def clean_text(text: str | None) -> str:
-    r"""Return the text of an element as it stands in a label.
+    r"""Return the text of an element as it is in a label.
 
     Outer white space goes, the characters that bracket strings need are escaped, and
     an invisible operator (apply, times, separator, plus) counts as no text.

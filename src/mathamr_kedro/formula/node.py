@@ -11,7 +11,7 @@ x^2 + y    Symbol Layout Tree             Operator Tree
 ```
 
 A node is a label and at most one child per edge name. Nodes are mutable while a tree
-is built and never touched again once they stand in a
+is built and never touched again once they are in a
 :class:`~mathamr_kedro.formula.tree.FormulaTree`.
 """
 

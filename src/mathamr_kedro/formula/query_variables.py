@@ -6,7 +6,7 @@ r"""Formulas with query variables, matched against trees by unification.
 
     U!eq ── U!plus ── O!SUP ── ?a        a variable stands for one operand, the same
       │        │        └──── N!2        wherever it is repeated; operands of an
-      │        └──── O!SUP ── ?b         unordered operator may stand in any order
+      │        └──── O!SUP ── ?b         unordered operator may be in any order
       └── O!SUP ── ?c
 
 A variable is a question mark before a letter, ``?a``, or before a name in braces,

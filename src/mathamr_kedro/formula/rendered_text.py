@@ -31,7 +31,7 @@ currentColor,transparent calc(50% + .5px))}
 def render_text(text: str) -> str:
     """Return a text with formulas between dollars as HTML.
 
-    What is no formula, or cannot be drawn, stands there as it was written.
+    What is no formula, or cannot be drawn, is kept as it was written.
     """
     pieces = _DOLLARS.split(text)
     return "".join(

@@ -53,7 +53,7 @@ def link_plain(items: Sequence[Node]) -> Node | None:
 
 
 def link_row(items: Sequence[Node]) -> Node | None:
-    """Return the baseline of all items; matrices side by side merge where they fit."""
+    """Return the baseline of all items; matrices side by side merge if they fit."""
     if not items:
         return None
     current = items[0]

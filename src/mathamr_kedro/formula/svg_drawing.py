@@ -1,7 +1,7 @@
 """Trees drawn as SVG, for notebooks and pages.
 
-A Symbol Layout Tree is drawn as the formula lies: the baseline to the right, what
-stands above a symbol above it, the rest below. An Operator Tree is drawn top down.
+A Symbol Layout Tree is drawn as the formula is laid out: the baseline to the right,
+what is above a symbol above it, the rest below. An Operator Tree is drawn top down.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def draw_svg(
     Args:
         drawn: a tree, both trees of a formula (a missing one is skipped), or any
             trees with their names.
-        title: stands before the names, e.g. the LaTeX.
+        title: printed before the names, e.g. the LaTeX.
 
     Returns:
         Text that notebooks show as a picture.
@@ -145,7 +145,7 @@ def _place(node: Node) -> _Block:
 
 
 def _place_baseline(head: Node) -> _Block:
-    """Place a baseline of a Symbol Layout Tree; its first symbol stands at 0."""
+    """Place a baseline of a Symbol Layout Tree; its first symbol is at 0."""
     block = _Block()
     node: Node | None = head
     x = 0.0
@@ -163,7 +163,7 @@ def _place_baseline(head: Node) -> _Block:
 
 
 def _place_column(node: Node) -> _Block:
-    """Place a symbol with what stands above and below it."""
+    """Place a symbol with what is above and below it."""
     width = _measure(node.label)
     block = _make_box(node.label, width)
     for above in (True, False):

@@ -48,7 +48,7 @@ class Term:
         for parent, _, child in tree.edges:
             below[parent].append(child)
         made: dict[int, Term] = {}
-        for index in reversed(range(tree.size)):  # children stand after their parents
+        for index in reversed(range(tree.size)):  # children come after their parents
             children = tuple(made[i] for i in below[index])
             label = unicodedata.normalize("NFKC", tree.nodes[index])
             keys = [child.key for child in children]
@@ -67,7 +67,7 @@ class Term:
 
     @property
     def is_unordered(self) -> bool:
-        """Whether its operands may stand in any order."""
+        """Whether its operands may be in any order."""
         return self.label.startswith("U!")
 
     @property

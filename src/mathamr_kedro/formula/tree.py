@@ -39,7 +39,7 @@ class FormulaTree:
     Args:
         kind: ``"slt"`` or ``"opt"``.
         root: the left-most symbol (SLT) or the outermost operator (OPT); the tree
-            takes the nodes over, so nobody may change them afterwards.
+            takes the nodes over; do not change them afterwards.
     """
 
     __slots__ = ("_edges", "_labels", "_text", "kind", "root")
@@ -102,13 +102,13 @@ class FormulaTree:
     def depth(self) -> int:
         """Number of nodes on the longest path down from the root."""
         depths = [1] * self.size
-        for parent, _, child in self.edges:  # parents stand before their children
+        for parent, _, child in self.edges:  # parents come before their children
             depths[child] = depths[parent] + 1
         return max(depths)
 
     @property
     def is_blank(self) -> bool:
-        """Whether it shows nothing, as a blank or a command nobody knows."""
+        """Whether it shows nothing, as a blank or an unknown command."""
         return all(label in (BLANK, ERROR) for label in self.nodes)
 
     def tuples(self, window: int = 1, eob: bool = True) -> list[SymbolPair]:
@@ -169,7 +169,7 @@ class FormulaTrees(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether both trees are there and show something."""
+        """Whether both trees exist and show something."""
         trees = (self.slt, self.opt)
         return all(tree is not None and not tree.is_blank for tree in trees)
 
@@ -179,7 +179,7 @@ class FormulaTrees(NamedTuple):
         return all(tree is None or tree.is_blank for tree in (self.slt, self.opt))
 
     def fill(self, other: FormulaTrees) -> FormulaTrees:
-        """Return these trees, those of another reading where they show nothing."""
+        """Return these trees, or those of another reading if they are empty."""
         return FormulaTrees(
             _prefer(self.slt, other.slt), _prefer(self.opt, other.opt), self.problems
         )

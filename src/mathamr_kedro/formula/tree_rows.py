@@ -108,7 +108,7 @@ class TreeRow(NamedTuple):
 
     @classmethod
     def without_trees(cls, formula: Formula, reason: str) -> TreeRow:
-        """Return the row of a formula that nobody could read, and why."""
+        """Return the row of an unreadable formula, with the reason."""
         ids = formula.formula_id, formula.visual_id
         return cls(*ids, None, None, deviations=f"{reason}=1")
 

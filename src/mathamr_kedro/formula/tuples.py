@@ -34,7 +34,7 @@ Links: TypeAlias = Iterable[tuple[str, Node]]
 
 
 class SymbolPair(NamedTuple):
-    """Two labels of a tree and where they stand to each other."""
+    """Two labels of a tree and their relative position."""
 
     first: str
     second: str

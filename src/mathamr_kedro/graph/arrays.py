@@ -16,7 +16,7 @@ A post "`x` is even" with one formula, as the arrays hold it::
 Only forward edges are stored. The inverse of relation ``r`` is ``r + F``, where ``F``
 is the number of forward relations (:attr:`GraphSchema.num_forward`), and is made when
 graphs are batched. The edges between a virtual node and its members are given by the
-member lists alone: forward from the virtual node to the member, by the relation of its
+member lists only: forward from the virtual node to the member, by the relation of its
 kind, and inverse from the member to the virtual node.
 """
 

@@ -1,4 +1,4 @@
-r"""Graphs of formulas that stand in no graph of a text: those of comments, above all.
+r"""Graphs of formulas that are in no graph of a text: those of comments, above all.
 
 Such a formula is encoded as a text that is nothing but this formula (as a query for a
 formula is)::

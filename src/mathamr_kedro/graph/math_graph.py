@@ -68,7 +68,7 @@ class MathGraph:
             it, so the nodes are defined in ascending order.
 
     Raises:
-        GraphError: the lines do not lie as a text would have them.
+        GraphError: the lines are not in the order of a text.
     """
 
     variables: Sequence[str]

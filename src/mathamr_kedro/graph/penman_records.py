@@ -1,4 +1,4 @@
-r"""Records of graph shards: text that anybody can read, and PENMAN tools too.
+r"""Records of graph shards: plain text that PENMAN tools read too.
 
 ```
 # ::id 255

@@ -49,7 +49,7 @@ class Preparation:
     topics_from: str = ""
     """Checksum of the topics' graphs."""
     formulas: Iterable[GraphBlock] = ()
-    """Graphs of formulas that stand in no graph of a post."""
+    """Graphs of formulas that are in no graph of a post."""
     returnable: FormulaIds | None = None
     """Formulas that Task 2 may return; ``None``: all."""
     formulas_from: str = ""
@@ -149,7 +149,7 @@ def _refuse_missing(ids: FormulaIds, missing: Sequence[int]) -> None:
     raise MalformedInputError(
         f"Expected a graph for each of the {len(ids):,} formulas that Task 2 may "
         f"return (got none for {len(missing):,}, e.g. {names}); the log says why their "
-        "graphs could not be built, and ingestion.returnable can leave them out"
+        "graphs could not be built, and ingestion.returnable can exclude them"
     )
 
 

@@ -8,7 +8,7 @@
         types.json            node types by number
         relations.json        forward relations by number
         posts/, topics/       shards of graphs, with the ids of their formulas
-        formulas/             shards of graphs of formulas that stand in no post's graph
+        formulas/             shards of graphs of formulas that are in no post's graph
         returnable_posts.npy, returnable_formulas.npy
                               of each formula in those: whether Task 2 may return it
         post_type.npy         of each post: its place in POST_TYPES
@@ -122,7 +122,7 @@ class PreparedGraphs:
 
     @cached_property
     def formulas(self) -> GraphShards:
-        """Graphs of formulas that stand in no graph of a post."""
+        """Graphs of formulas that are in no graph of a post."""
         return _open_shards(self.folder / "formulas")
 
     def load_returnable(self, part: str) -> NDArray[np.bool_]:
@@ -183,7 +183,7 @@ class PreparedStore:
         return f"<{type(self).__name__}: {self.list()}, in {self.base}>"
 
     def folder(self, parameters: PreprocessingConfig) -> Path:
-        """Return the folder of a configuration, whether it is there or not."""
+        """Return the folder of a configuration, whether it exists or not."""
         return self.base / parameters.key
 
     def open(self, parameters: PreprocessingConfig) -> PreparedGraphs:
@@ -195,14 +195,14 @@ class PreparedStore:
         return PreparedGraphs(self.folder(parameters))
 
     def list(self) -> list[PreparedGraphs]:
-        """Return all that are there."""
+        """Return all that exist."""
         files = sorted(self.base.glob(f"*/{CONFIGURATION}"))
         return [
             PreparedGraphs(f.parent) for f in files if not f.parent.name.startswith(".")
         ]
 
     def save(self, preparation: Preparation) -> bool:
-        """Write a folder; leave one of this version alone if it was made from the same.
+        """Write a folder; keep one of this version if it was made from the same.
 
         Returns:
             Whether graphs were written.
@@ -235,5 +235,5 @@ def _open_whole(folder: Path) -> PreparedGraphs | None:
     try:
         return PreparedGraphs(folder).check()
     except InputError as exc:
-        logger.warning("prepared graphs are made again: %s", exc)
+        logger.warning("rebuilding prepared graphs: %s", exc)
         return None

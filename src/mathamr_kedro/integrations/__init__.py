@@ -1,4 +1,4 @@
-"""What other people's tools read: their classes over our data, and folders for them.
+"""Other tools: their classes over our data, and folders in their formats.
 
 ::
 
@@ -8,7 +8,7 @@
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
     PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
     ExportFolder        vectors and Parquet: PyLate, Hugging Face    export_folder
-    GraphArchive        math graphs to hand on: one tar file          graph_archive,
+    GraphArchive        math graphs to share: one tar file            graph_archive,
                                                                      graph_import
 
 Runs need no class: ranx, ir_measures and trec_eval read our run files, and

@@ -1,10 +1,10 @@
-"""Archives of math graphs: what one parses for weeks, and everybody else reads.
+"""Archives of math graphs: parsed once, read elsewhere.
 
 ::
 
     graphs.tar.gz
       manifest.json                    what is in it, with sizes and checksums
-      README.md                        the format, for people
+      README.md                        the format, to read
       pairs/pairs.tsv                  question_id  answer_id  label
       failures/posts/SHARD.jsonl       why posts have no graph, one record a line
       topics/SHARD.amr.txt             graphs of topics
@@ -47,7 +47,7 @@ Written by `mathamr export graphs`; `mathamr import FILE` puts it into a project
   AMR lost (`missing`) and `formula_map`: FORMULA_n to formula id, visual id and LaTeX.
 - `pairs/`: a question, an answer, and the label: `accepted` or `answer`.
 - `failures/`: posts and topics without a graph, and formulas without a tree, with the
-  reason; `"kept": true` is a note on a graph that is there.
+  reason; `"kept": true` is a note on an existing graph.
 - `manifest.json`: every file with its counts, size and SHA-256.
 
 The graphs are made from the texts of the collection and are under its licence: those
@@ -69,7 +69,7 @@ class ArchivedFile(NamedTuple):
 
 
 class GraphArchive:
-    """An archive that is there; its manifest is read at once.
+    """An existing archive; its manifest is read at once.
 
     Raises:
         MissingInputError: there is no such file.
@@ -135,8 +135,8 @@ def write_archive(
     listed = []
     for file, read in files:
         content = read()
-        digest = hashlib.sha256(content).hexdigest()
-        listed.append(file._replace(size=len(content), sha256=digest)._asdict())
+        sha256 = hashlib.sha256(content).hexdigest()
+        listed.append(file._replace(size=len(content), sha256=sha256)._asdict())
     manifest = {"format": _FORMAT, "version": _VERSION, **facts, "files": listed}
     with (
         replace_file(path) as part,
@@ -223,16 +223,16 @@ def _read_members(path: Path, wanted: Container[str]) -> Iterator[tuple[str, byt
         if last is None:
             raise _foreign(path, "no tar file") from exc
         raise MalformedInputError(
-            f"{str(path)!r} breaks off at or behind {last!r} ({exc}); {_AGAIN}"
+            f"{str(path)!r} ends at or after {last!r} ({exc}); {_AGAIN}"
         ) from exc
 
 
 def _check_content(path: Path, file: ArchivedFile, content: bytes) -> str:
-    digest = hashlib.sha256(content).hexdigest()
-    if len(content) != file.size or digest != file.sha256:
+    found = hashlib.sha256(content).hexdigest()
+    if len(content) != file.size or found != file.sha256:
         raise MalformedInputError(
             f"{str(path)!r}: {file.name!r} is damaged (expected {file.size:,} bytes of "
-            f"SHA-256 {file.sha256[:12]}..., got {len(content):,} of {digest[:12]}...)"
+            f"SHA-256 {file.sha256[:12]}..., got {len(content):,} of {found[:12]}...)"
             f"; {_AGAIN}"
         )
     try:

@@ -24,7 +24,7 @@ from mathamr_kedro.base.records import Failure, restore_latex
 from mathamr_kedro.corpus import Collection, Part, clean_text
 
 _GRADES = {
-    3: "high: answers the question alone",
+    3: "high: answers the question by itself",
     2: "medium: a useful step",
     1: "low: may help to understand",
     0: "not relevant",
@@ -104,10 +104,10 @@ class _Docs(BaseDocs):
         return self._count
 
     def docs_store(self) -> PickleLz4FullStore:
-        digest = self._collection.checksum(self.part)
+        checksum = self._collection.checksum(self.part)
         home = Path(ir_datasets.util.home_path()) / "mathamr_kedro"
         return PickleLz4FullStore(
-            path=str(home / f"{self.part}-{digest}.pklz4"),
+            path=str(home / f"{self.part}-{checksum}.pklz4"),
             init_iter_fn=self.docs_iter,
             data_cls=self.docs_cls(),
             lookup_field="doc_id",

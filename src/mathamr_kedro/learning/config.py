@@ -45,7 +45,7 @@ class TrainingConfig:
         check_range(self, "checkpoint_seconds", "log_seconds", least=0)
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights, without those of where and how fast."""
+        """The values that decide the weights, without devices and time-outs."""
         values = asdict(self)
         for name in ("compute", "checkpoint_seconds", "log_seconds"):
             del values[name]

@@ -1,4 +1,4 @@
-r"""Vectors that learn from a teacher: similarities of theirs that agree with its own.
+r"""Distillation: similarities of vectors that agree with those of a teacher.
 
 What a batch says about the documents for a query should be what the teacher says, who
 has vectors :math:`t_i` of the same posts or formulas:

@@ -1,4 +1,4 @@
-"""What a training is given, and what is made of it before the first step.
+"""Inputs of a training, and their preparation before the first step.
 
 ::
 

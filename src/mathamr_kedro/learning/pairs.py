@@ -83,7 +83,7 @@ class TrainingPairs:
             return self.validation
         count = round(_VALIDATION_SHARE * len(self))
         if len(self) > 3:
-            count = max(count, 2)  # one pair alone has no negative
+            count = max(count, 2)  # a single pair has no negative
         order = np.random.default_rng([seed, 0x5117]).permutation(len(self))
         held_out = np.zeros(len(self), dtype=bool)
         held_out[order[:count]] = True

@@ -80,7 +80,7 @@ class PatternTeacher:
         self._symbols = symbols
         rows = int(shards.offsets["representative"][-1])
         width = min(_DIMENSION, _WIDTH)
-        # One row more, of zeros, for formulas that stand in no shard.
+        # One row more, of zeros, for formulas that are in no shard.
         found = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
         idf = self._weigh_terms(shards, device)
         principal = self._find_principal(shards, device, idf, width)
@@ -186,7 +186,7 @@ def list_patterns(
     owners, terms = [], []
     for length in range(max_length + 1):
         names = [(type_of, alive)]
-        if length:  # a kind alone says nothing
+        if length:  # a single kind says nothing
             has_kind = (kind_of != type_of)[start] | (kind_of != type_of)
             names.append((kind_of, alive & has_kind))
         for name, counted in names:

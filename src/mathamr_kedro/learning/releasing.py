@@ -45,14 +45,14 @@ def release_encoder(
 
     Args:
         folder: to write; its name is the encoder's.
-        model_dir: of a training, or the folder of the training itself. What lies
+        model_dir: of a training, or the folder of the training itself. What is
             beside the model says what it was trained with.
         graphs: that it was trained on.
         provenance: what else the card shall tell.
-        overwrite: replace a folder that is there, card and all.
+        overwrite: replace an existing folder, with its card.
 
     Raises:
-        ConfigurationError: the folder is there, or the graphs are not the model's.
+        ConfigurationError: the folder exists, or the graphs are not the model's.
     """
     if folder.exists() and not overwrite:
         raise ConfigurationError(

@@ -84,7 +84,7 @@ class ComputeConfig:
         if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
             raise ConfigurationError(
                 f"Expected device {self.device!r} to be on this machine (torch sees "
-                f"{torch.cuda.device_count()} GPUs); 'auto' takes what there is"
+                f"{torch.cuda.device_count()} GPUs); 'auto' uses what is available"
             )
 
     def choose_device(self) -> torch.device:

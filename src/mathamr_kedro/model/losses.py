@@ -1,4 +1,4 @@
-r"""InfoNCE: what belongs together is to score higher than what does not.
+r"""InfoNCE: positives score higher than negatives.
 
 .. math::
     \mathcal{L}_{NCE} = -\frac{1}{B} \sum_{i=1}^{B} \log

@@ -58,7 +58,7 @@ def find_partners(
 ) -> tuple[Tensor, Tensor]:
     """(M, C) best products of each query vector in each document, and their rows.
 
-    Eq. 3.5 before the sum, without gradients. Spare vectors of queries are left out;
+    Eq. 3.5 before the sum, without gradients. Spare vectors of queries are skipped;
     rows are those of ``documents.vectors``, of equals the first.
     """
     first, end = int(queries.ptr[0]), int(queries.ptr[-1])

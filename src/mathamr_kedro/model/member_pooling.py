@@ -23,7 +23,7 @@ def gather_rows(rows: Tensor, index: Tensor) -> Tensor:
 
 
 def look_up(table: Tensor, index: Tensor) -> Tensor:
-    """``table[index]`` where many share a row: on CUDA its gradient is summed in tiles.
+    """``table[index]`` if many share a row: on CUDA its gradient is summed in tiles.
 
     torch sums the uses of one row one after another, and common node types have tens of
     thousands in a large batch.

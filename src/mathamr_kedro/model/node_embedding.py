@@ -61,7 +61,7 @@ class NodeEmbedding(nn.Module):
         n, nodes = len(h), batch.virtual_node
         kind = batch.node_type[nodes.clamp(max=n - 1)] - batch.schema.num_node_types
         means = mean_members(gather_rows(h, batch.member), batch)
-        # Nothing has a document as a member: what stands in its row is not read.
+        # Nothing has a document as a member: its row is not read.
         below = place_rows(means, nodes, n)
         means = mean_members(gather_rows(h + below, batch.member), batch)
         return h + place_rows(self._project(means, kind), nodes, n)

@@ -4,7 +4,7 @@ r"""The projection head.
     z_i = \text{LayerNorm}\left(W_2\, \text{GELU}\left(\text{LayerNorm}\left(
           W_1 h_i^{(L)} + b_1\right)\right) + b_2\right) \quad (3.3)
 
-Where members are read out (:mod:`.readout`), :math:`B p_i` stands beside :math:`b_2`.
+If members are read out (:mod:`.readout`), :math:`B p_i` is added to :math:`b_2`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ r"""The matrices W_r of all relations and layers, decomposed (thesis 2.4.3).
 :math:`V_b`. ``block``: :math:`W_r` is block-diagonal. ``none``: one free matrix each.
 
 The matrices are made once per step for all relations: with R relations and B bases that
-is R B products of matrices, where every other order needs N B of them for N nodes.
+is R B products of matrices, while every other order needs N B of them for N nodes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class RelationWeights(nn.Module):
         if self.decomposition == "basis":
             return torch.bmm(mine, self.bases.flatten(2)).view(layers, -1, d, d)
         b, side = mine.shape[2:4]
-        # (.., b, side, b, side): block b stands where both indices agree.
+        # (.., b, side, b, side): block b is where both indices agree.
         grid = mine.new_zeros(layers, mine.shape[1], b, side, b, side)
         index = torch.arange(b, device=grid.device)
         grid[:, :, index, :, index, :] = mine.movedim(2, 0)

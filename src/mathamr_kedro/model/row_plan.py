@@ -205,7 +205,7 @@ def _scale_rows(
     size = member_ptr.diff().float()
     ones = torch.ones(num_virtual, device=device)
     kept = torch.ones(edges, device=device) if keep is None else keep.float()
-    # Rows of one node and relation stand side by side; counts below 2^24 are exact.
+    # Rows of one node and relation are side by side; counts below 2^24 are exact.
     segment = torch.cumsum(key[1:] != key[:-1], 0, dtype=torch.int32)
     segment = torch.cat([segment.new_zeros(min(1, key.numel())), segment])
     kept_sorted = torch.cat([kept, ones, ones])[order]

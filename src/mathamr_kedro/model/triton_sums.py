@@ -1,6 +1,6 @@
 """Sums over listed rows by Triton kernels, and rows of a table by number.
 
-The gradient of a table is a sum over the uses of each of its rows. They stand side by
+The gradient of a table is a sum over the uses of each of its rows. They are side by
 side once their numbers are sorted. They are cut into tiles, each tile is summed by one
 program, and then the tiles of each row: two short sums instead of a long one, in a
 fixed order, without atomics, so that common rows do not slow it down::

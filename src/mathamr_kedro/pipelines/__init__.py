@@ -3,5 +3,5 @@
 import warnings
 
 # A system is a namespace inside of each stage (indexing.bm25), and its datasets are
-# named after it alone (bm25.index): the same in all stages.
+# named only after it (bm25.index): the same in all stages.
 warnings.filterwarnings("ignore", "One or more dataset names contain", UserWarning)

@@ -1,4 +1,4 @@
-r"""A collection written in the form of BEIR, for other people's tools.
+r"""A collection written in the form of BEIR.
 
 ```
 corpus.jsonl      {"_id": "33703", "title": "", "text": "Let $p$ ...", "metadata": {}}
@@ -10,9 +10,9 @@ runs/bm25.json    {"A.1": {"33703": 12.5}}
 ```
 
 Texts have their formulas between dollars again. Each is read back before it is written:
-where the reader of Markdown would take it for something else (``2 *3* 4``), its
-``metadata`` say ``{"format": "text"}``; where a formula holds a dollar itself, formulas
-stand in ``\(...\)``. So :class:`~mathamr_kedro.corpus.BeirCollection` reads what was
+if the reader of Markdown would take it for something else (``2 *3* 4``), its
+``metadata`` say ``{"format": "text"}``; if a formula holds a dollar itself, formulas
+are in ``\(...\)``. So :class:`~mathamr_kedro.corpus.BeirCollection` reads what was
 written, and writing that again gives the same bytes.
 """
 
@@ -35,7 +35,7 @@ from mathamr_kedro.corpus import clean_text
 from mathamr_kedro.trec import Run, open_to_replace, write_run
 
 _QUERY = "query:"
-"""Before the id of a training query that was read from such a folder."""
+"""Prefix of the id of a training query that was read from this kind of folder."""
 _HEADER = "query-id\tcorpus-id\tscore\n"
 _MARKUPS = ("markdown", "text")
 _FENCES = (("$", "$"), (r"\(", r"\)"))
@@ -145,7 +145,7 @@ def _query(name: str, text: str, notes: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_forms(title: str, clean: CleanText) -> Iterator[tuple[str, str]]:
-    """Yield title and body: formulas in dollars, and other spellings where needed."""
+    """Yield title and body: formulas in dollars, or other spellings if needed."""
     end = len(title) if clean.text.startswith(title) else 0
     head = [m for m in clean.formula_map if m.end <= end]
     body = [

@@ -120,12 +120,12 @@ def read_given_runs(
     Args:
         files: names of systems to files.
         topics: of all tasks.
-        visual_id_of: turns formulas into visual ids, where a file of Task 2 names them.
+        visual_id_of: turns formulas into visual ids, if a file of Task 2 names them.
         read_tables: yields the formulas that may be returned.
         depth: results of a topic.
 
     Raises:
-        MissingInputError: a file is not there.
+        MissingInputError: a file is missing.
         ConfigurationError: it has none of the topics.
     """
     kinds = {topic.topic_id: topic.task for topic in topics}

@@ -51,7 +51,7 @@ class TopicSet:
     name: str
     topics: tuple[Topic, ...]
     qrels: Qrels
-    """Empty where nothing is judged: then there are runs, but no scores."""
+    """Empty if nothing is judged: then there are runs, but no scores."""
 
     @property
     def notes(self) -> TopicNotes:
@@ -117,7 +117,7 @@ def list_topic_sets(
     Args:
         topics: of all tasks.
         judgments: of all tasks.
-        patterns: topic sets by pattern, or one name for all topics; by edition where
+        patterns: topic sets by pattern, or one name for all topics; by edition if
             it is empty.
         visual_id_of: turns judged formulas into visual ids.
 

@@ -16,7 +16,7 @@ from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.systems.base import Query, ScorePart
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
-"""Ids to the posts that are there; comments and single formulas are texts too."""
+"""Ids to the posts that exist; comments and single formulas are texts too."""
 
 ResultFilter: TypeAlias = Callable[[Post, Post | None], bool]
 """Whether a post, whose question is the second argument, may be returned."""
@@ -69,7 +69,7 @@ class FoundTexts(dict[PostId, Post]):
 
     @classmethod
     def read(cls, find_texts: FindTexts, keys: Sequence[PostId]) -> FoundTexts:
-        """Return those that are there."""
+        """Return those that exist."""
         texts = dict(find_texts(keys)) if keys else {}
         parents = {p.parent_id for p in texts.values() if p.parent_id is not None}
         return cls({**texts, **find_texts(parents - texts.keys())})

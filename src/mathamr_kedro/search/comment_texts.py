@@ -31,7 +31,7 @@ class CommentTexts:
         self._find_posts = find_posts
 
     def __call__(self, keys: Iterable[str]) -> dict[str, Post]:
-        """Return the texts that are there, by key; posts are none of them."""
+        """Return the existing texts by key; posts are not among them."""
         parts = {key: split_entry(key) for key in keys if find_owner(key) != key}
         if not parts:
             return {}

@@ -163,7 +163,7 @@ def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
 
 
 def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:
-    r"""Put the LaTeX of formulas back where their placeholders stand.
+    r"""Replace placeholders by the LaTeX of their formulas.
 
     >>> mention = FormulaMention("FORMULA_0", "7", "3", r"\pi", 3, 12)
     >>> restore_formulas("Is FORMULA_0 rational?", [mention])
@@ -190,7 +190,7 @@ def caption_nodes(
     Args:
         text: with placeholders.
         formula_map: what they stand for.
-        kinds: of the nodes of its graph. Sentences stay without words where the graph
+        kinds: of the nodes of its graph. Sentences stay without words if the graph
             has another number of them, as after a parser that splits texts its own way.
         max_tokens: limit of a chunk when it was parsed.
     """

@@ -191,7 +191,7 @@ class DrawnExplainResponse(ExplainResponse):
 
 @dataclass(frozen=True)
 class RenderResponse:
-    """What somebody is typing, drawn."""
+    """A preview of what is being typed."""
 
     parts: tuple[Part, ...]
     mathml: str | None

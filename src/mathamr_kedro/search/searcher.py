@@ -59,7 +59,7 @@ FindGraph: TypeAlias = Callable[[PostId], GraphRecord | None]
 FindInstances: TypeAlias = Callable[
     [Collection[FormulaId]], Mapping[FormulaId, FormulaInstance]
 ]
-"""Ids to the formulas of the collection that are there."""
+"""Ids to the formulas of the collection that exist."""
 
 
 class Lookups(NamedTuple):
@@ -195,7 +195,7 @@ class Searcher:
         self.systems.warm_up(target)
 
     def is_current(self) -> bool:
-        """Tell whether nobody changed the index since it was opened."""
+        """Tell whether the index is unchanged since it was opened."""
         return self._vectors.index.is_current()
 
     def close(self) -> None:
@@ -294,7 +294,7 @@ class Searcher:
             latex = f"${known.latex}$" if known else ""
             kind = "comment" if key != post_id else ""
             number = read_placeholder(mention.placeholder) if mention else 0
-            name = f"F{number} " if mention or kind else ""  # alone, it is the first
+            name = f"F{number} " if mention or kind else ""  # a single one is the first
             results.append(
                 Result(
                     rank,
@@ -411,7 +411,7 @@ def _name_texts(
 
 
 def _tell_unmatched(query: Query, results: Sequence[Result]) -> list[str]:
-    """Say so where no formula is an instance of a query with variables."""
+    """Warn if no formula is an instance of a query with variables."""
     if query.pattern is None or any(result.pattern for result in results):
         return []
     return [

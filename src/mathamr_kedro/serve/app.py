@@ -239,7 +239,7 @@ class _Watch:
         await self._app(scope, receive_again, send)
 
     def _note(self, scope: Scope, name: str, status: int, seconds: float) -> None:
-        """Count and log a request by its pattern: questions are nobody's business."""
+        """Count and log a request by its pattern; questions are private."""
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.count(method, route, status, seconds)

@@ -1,4 +1,4 @@
-"""One thing at a time: searches keep a processor busy, so requests wait in a line."""
+"""One search at a time: it keeps a processor busy, so requests wait in a queue."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Metrics:
 
 
 def _read_memory() -> float:
-    """Return the resident memory in bytes; 0 where the system does not say."""
+    """Return the resident memory in bytes; 0 if the system does not say."""
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             pages = int(file.read().split()[1])

@@ -107,7 +107,7 @@ class SearchService:
             self._open()
 
     def warm_up(self) -> None:
-        """Load what only searches for formulas need, before somebody waits for it."""
+        """Load in advance what only searches for formulas need."""
         try:
             self.searcher.warm_up()
         except MathAMRError as exc:
@@ -203,7 +203,7 @@ class SearchService:
         """Delete posts.
 
         Raises:
-            MissingInputError: one is not there; nothing is deleted.
+            MissingInputError: one is missing; nothing is deleted.
         """
         self.searcher.store.require(ids)
         index = open_updatable_index(self._config.env, self._config.data_root)

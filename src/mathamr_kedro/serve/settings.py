@@ -1,4 +1,4 @@
-"""What a server was told: which index, which limits, who may write, how to log."""
+"""Settings of a server: which index, which limits, who may write, how to log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ServeConfig:
     data_root: str | None = None
     """Another folder for what the stages wrote."""
     system: str | None = None
-    """How posts are found where a request does not say."""
+    """How posts are found if a request does not say."""
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     """Names by which browsers may call the server; ``*`` for any."""
     json_logs: bool = False
@@ -46,7 +46,7 @@ class ServeConfig:
     """Allows writing; the variable ``MATHAMR_TOKEN`` if ``None``; empty: nobody."""
 
     def find_token(self) -> str:
-        """Return the token for writing; empty where nobody may write."""
+        """Return the token for writing; empty if nobody may write."""
         return os.environ.get(TOKEN, "") if self.token is None else self.token
 
     def hand_on(self) -> None:

@@ -5,7 +5,7 @@
     collection ──fit──▶ model ──index──▶ index ──rank──▶ hits
                      (weights)        (vectors, terms)
 
-A :class:`Query` is a topic of a collection or what somebody typed, prepared once; an
+A :class:`Query` is a topic of a collection or a typed query, prepared once; an
 :class:`Index` ranks posts or formulas for it and says what a score is made of. BM25
 and sentence encoders have nothing to fit; a fusion
 (:class:`~mathamr_kedro.systems.fusion.Fusion`) is made of other systems.
@@ -77,7 +77,7 @@ and whatever else the system measures."""
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What is asked: a topic of a collection, or what somebody typed."""
+    """What is asked: a topic of a collection, or a typed query."""
 
     key: str
     """Id of the topic; ``query`` if it was typed."""
@@ -266,7 +266,7 @@ class Rankings(Index):
 
 @dataclass(frozen=True)
 class Collection:
-    """What systems read; each part is asked for again where it is needed twice."""
+    """What systems read; each part is asked for again if it is needed twice."""
 
     formulas: Callable[[], Iterable[FormulaInstance]] = tuple
     """Those that may be returned, all instances."""
@@ -307,7 +307,7 @@ class System(Protocol):
         Args:
             data: the collection.
             model: folder of the weights, of systems that have some.
-            folder: to write to; it is there whole or not at all.
+            folder: to write to; it is written atomically.
         """
 
     def open(self, data: Collection, model: Path, folder: Path) -> Index:

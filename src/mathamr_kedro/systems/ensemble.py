@@ -223,6 +223,6 @@ class Ensemble:
 
 
 def _find_score(hits: Hits, key: str) -> float | None:
-    """Return the score of a post or visual id in a list; ``None``: it is not there."""
+    """Return the score of a post or visual id in a list; ``None``: it is missing."""
     scores = zip(hits.judged_ids, hits.scores.tolist(), strict=True)
     return dict(scores).get(key)

@@ -5,7 +5,7 @@
     topics    B.1  B.2  B.3  B.4  B.5  B.6        judged ones, in the order of their ids
     fold      0    1    2    0    1    2
     model 0   .    B.2  B.3  .    B.5  B.6        learns from these, serves B.1 and B.4
-    model all B.1  B.2  B.3  B.4  B.5  B.6        serves topics that nobody judged
+    model all B.1  B.2  B.3  B.4  B.5  B.6        serves topics without judgments
 """
 
 from __future__ import annotations

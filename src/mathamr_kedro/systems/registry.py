@@ -76,7 +76,7 @@ def read_system(name: str, values: Mapping[str, Any]) -> Any:
     Args:
         name: one of :data:`LEARNING`; or any name, if ``values`` name its class:
             ``class: my_package.my_module:MySystem``.
-        values: what stands below ``systems.NAME`` in the configuration. A class with a
+        values: parameters of ``systems.NAME`` in the configuration. A class with a
             dataclass ``Config`` gets one of these; any other its parameters by name.
 
     Raises:

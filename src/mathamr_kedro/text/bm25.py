@@ -18,7 +18,7 @@ from mathamr_kedro.base.hits import Hits
 
 _IDS = "ids.json"
 _NOTHING = ""
-"""A term that nobody asks for: it keeps the place of a document without terms."""
+"""A term that no query has: it keeps the place of a document without terms."""
 
 
 @cache

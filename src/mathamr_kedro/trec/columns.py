@@ -48,7 +48,7 @@ class Columns:
             path: the file; it is split at tabs if its first line has one, else at
                 blanks.
             bad_lines: what to do with lines of another width.
-            width: number of columns, that of most lines when absent. Where it is
+            width: number of columns, that of most lines when absent. If it is
                 given, a line that tabs do not split into so many columns is split at
                 tabs and blanks alike.
 
@@ -125,7 +125,7 @@ def split_lines(
                 raise MalformedInputError(
                     f"Expected {width} columns, as most lines have (got "
                     f"{len(rows[i])}: {rows[i]!r}) ({source}, line {numbers[i]}); "
-                    "mend it, or skip such lines (--bad-lines skip)"
+                    "fix it, or skip such lines (--bad-lines skip)"
                 )
             rows[i] = rows[i][:width]
     columns = list(zip(*rows, strict=True)) if rows else [()] * (wanted or 0)

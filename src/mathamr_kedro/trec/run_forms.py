@@ -42,7 +42,7 @@ def find_form(
     Args:
         columns: the rows of the file.
         form: the form that a person named; found out when absent.
-        known_ids: ids that documents may have (judged ones, say); they decide where
+        known_ids: ids that documents may have (judged ones, say); they decide if
             the form of the columns does not.
 
     Raises:

@@ -51,7 +51,7 @@ class VisualIds(NamedTuple):
             visual_ids: visual ids to look for (``known``); all when absent.
 
         Raises:
-            MissingInputError: a file or folder is not there, or a folder holds no TSV.
+            MissingInputError: a file or folder is missing, or a folder holds no TSV.
             MalformedInputError: a file has no visual ids, or a row cannot be read.
         """
         wanted = None if formula_ids is None else frozenset(formula_ids)

@@ -14,7 +14,7 @@ from mathamr_kedro.base.ragged import RaggedVectors
 
 
 class VectorChain:
-    """Rows of one file behind those of another, each where it lies.
+    """Rows of one file behind those of another, without copying.
 
     Args:
         parts: of the files, as NumPy arrays, mapped or not.

@@ -404,14 +404,14 @@ class EdgeCollection(PointCollection):
         return points, following
 
     def upsert(self, points: Sequence[Point]) -> None:
-        """Write points; those that are there are replaced."""
+        """Write points; existing ones are replaced."""
         numbers = sum(np.size(v) for p in points for v in p.vectors.values())
         _reserve(self._folder, 4 * numbers)
         written = [qe.Point(p.point_id, p.vectors, p.payload) for p in points]
         self._shard.update(qe.UpdateOperation.upsert_points(written))
 
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points; those that are not there are skipped."""
+        """Delete points; missing ones are skipped."""
         self._shard.update(qe.UpdateOperation.delete_points(list(point_ids)))
 
     def count(self) -> int:

@@ -15,7 +15,7 @@ second time replaces its points. Post ids that are no numbers become UUIDs. A po
 the collection that was deleted by hand stays as a point without vectors, which no
 search finds, so that the index knows by itself how it differs from the store.
 
-Vectors have length 1, hence the spaces compare by dot product: it is the cosine, and
+Vectors have length 1, so the spaces compare by dot product: it is the cosine, and
 Qdrant's own cosine would only scale them a second time.
 """
 
@@ -140,11 +140,11 @@ class PointCollection(ABC):
 
     @abstractmethod
     def upsert(self, points: Sequence[Point]) -> None:
-        """Write points; those that are there are replaced."""
+        """Write points; existing ones are replaced."""
 
     @abstractmethod
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points; those that are not there are skipped."""
+        """Delete points; missing ones are skipped."""
 
     @abstractmethod
     def count(self) -> int:
@@ -211,7 +211,7 @@ def check_size(key: PostId, vectors: int, width: int) -> None:
     if vectors * width >= _LARGEST_MULTIVECTOR:
         raise MalformedInputError(
             f"Expected fewer than {_LARGEST_MULTIVECTOR // width} vectors in post "
-            f"{key!r} (got {vectors}): a limit of Qdrant; leave it out, split it, or "
+            f"{key!r} (got {vectors}): a limit of Qdrant; remove it, split it, or "
             "use the engine 'exact'"
         )
 

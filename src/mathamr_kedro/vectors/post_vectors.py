@@ -53,7 +53,7 @@ class PostEntry(NamedTuple):
     """Whether Task 2 may return each formula (``d`` formulas: no); all if absent."""
 
     def document(self) -> Vectors | None:
-        """(k,) the document vector; none where the structure has no document node."""
+        """(k,) the document vector; none if the structure has no document node."""
         places = np.flatnonzero(np.asarray(self.kinds) == DOCUMENT)
         return self.vectors[places[-1]] if len(places) else None
 

@@ -121,20 +121,20 @@ class PostReader(Protocol):
         """Tell whether it holds a post, or the formulas of a comment."""
 
     def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is not there."""
+        """Raise :class:`MissingInputError` for the first post that is missing."""
 
     def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
         """Find posts, wherever they are.
 
         Raises:
-            MissingInputError: a post is not there.
+            MissingInputError: a post is missing.
         """
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
         """Return the vectors of posts in the given order.
 
         Raises:
-            MissingInputError: a post is not there.
+            MissingInputError: a post is missing.
         """
 
 
@@ -216,7 +216,7 @@ class VectorIndex(ABC):
         """Order given posts by exact MaxSim.
 
         Raises:
-            MissingInputError: a post is not there.
+            MissingInputError: a post is missing.
         """
         return [
             Hits.rank(keys, compare_nodes(query, self.posts.locate(keys)).mean(1))

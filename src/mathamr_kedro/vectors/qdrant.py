@@ -7,12 +7,12 @@
       └── server.ServerConnection  collections on a server (engine ``server``)
 
 An index is built from a store under a name of its own and put into use in one step when
-it is complete: nobody sees half of one, and a killed build is built again. Posts are
+it is complete: readers never see half of one, and a killed build is repeated. Posts are
 added and deleted later by points of the same collections (:mod:`.points`); vectors of
 the collection are read from the store, those of added posts from their points.
 
 No search sees an index before it was compared with its store: the number of posts and
-formulas, and the vectors of a sample. One that differs is built again.
+formulas, and the vectors of a sample. One that differs is rebuilt.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class ChangedPosts:
         return key in self._store and find_owner(key) not in changes.deleted
 
     def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is not there."""
+        """Raise :class:`MissingInputError` for the first post that is missing."""
         missing = next((key for key in keys if key not in self), None)
         if missing is not None:
             known = itertools.chain(self._changes.entries, self._store.places)
@@ -342,10 +342,10 @@ class QdrantIndex(VectorIndex):
 
         Args:
             add: posts with their vectors and their clean texts.
-            delete: posts that are there.
+            delete: existing posts.
 
         Raises:
-            MissingInputError: one to delete is not there; nothing is changed.
+            MissingInputError: one to delete is missing; nothing is changed.
             MalformedInputError: one to add has too many vectors; nothing is changed.
             LockedError: another process is changing the index.
         """
@@ -414,7 +414,7 @@ class QdrantIndex(VectorIndex):
         return {key: self.changes.added[key] for key in self.changes.entries}
 
     def is_current(self) -> bool:
-        """Tell whether nobody changed or rebuilt it since it was opened."""
+        """Tell whether it is unchanged since it was opened."""
         return bool(self._connection.read_version() == self._version)
 
     def search(
@@ -575,7 +575,7 @@ def _rescue(connection: Connection) -> Changes:
         return Changes()
     except (InputError, KeyError, TypeError) as exc:
         logger.warning(
-            "The index is damaged (%s); posts that were added by hand are lost: add "
+            "Index is corrupt (%s); posts that were added by hand are lost: add "
             "their files again with `mathamr index add`",
             exc,
         )

@@ -14,7 +14,7 @@ If the time of a query must be bounded, a given number of the best by the scan a
 scored again instead: these are in the true order, and what the scan ranked lower is
 lost.
 
-All queries of a batch are ordered together where the scores are; only the result leaves
+All queries of a batch are ordered together on the device; only the result leaves
 the device, and only ties in it need the ids.
 """
 
@@ -43,7 +43,7 @@ Rescore: TypeAlias = Callable[[Tensor, Tensor], Tensor]
 """(M,) query numbers, rising, and (M,) items to (M,) true scores in float64."""
 
 Rank: TypeAlias = Callable[[NDArray[np.int64]], NDArray[np.int64]]
-"""(M,) items to their ranks among each other where scores are equal."""
+"""(M,) items to their ranks among each other if scores are equal."""
 
 
 Names: TypeAlias = NDArray[np.object_]
@@ -94,7 +94,7 @@ class Choice:
         taken = min(size, depth + max(0, spare))
         top, places = select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
-        # Where even the last one taken may belong to the best, more must be looked at.
+        # If even the last one taken may belong to the best, more must be compared.
         last = top[:, -1]
         unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
         unsure &= candidates is None
@@ -140,7 +140,7 @@ def select_top(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
     table = scores[:, :end].unflatten(1, (size, -1))  # (Q, size, columns)
     chosen = torch.topk(table.amax(1), count, dim=1, sorted=False).indices
     row = torch.arange(len(scores), device=scores.device)[:, None]
-    # Columns lie apart, so that a device reads whole rows for their maxima.
+    # Columns are strided, so that a device reads whole rows for their maxima.
     near = torch.cat([table[row, :, chosen].flatten(1), scores[:, end:]], 1)
     top, at = torch.topk(near, count, dim=1)
     column = chosen.gather(1, (at // size).clamp(max=count - 1))

@@ -183,7 +183,7 @@ def _best_products(tokens: Tensor, block: _Block, room: Tensor) -> Tensor:
 
 
 def share_weights(queries: RaggedVectors[Tensor]) -> Tensor:
-    """(Q, T) 1/|q| where the vector belongs to the query, else 0."""
+    """(Q, T) 1/|q| if the vector belongs to the query, else 0."""
     owner = queries.owners()
     weights = queries.vectors.new_zeros(len(queries), len(owner))
     columns = torch.arange(len(owner), device=owner.device)

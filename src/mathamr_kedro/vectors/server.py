@@ -8,9 +8,9 @@
 
 A build grows under names of its own; when it is complete, both aliases are switched in
 one request and what they named before is deleted. Searches go through the aliases, so
-nobody ever sees half an index. The collection of posts holds the notes. While posts are
-changed they are listed as unfinished: the next change after a kill repairs their
-formulas. Requests are repeated if they fail.
+readers never see half an index. The collection of posts holds the notes. While posts
+are changed they are listed as unfinished: the next change after a kill repairs their
+formulas. Failed requests are repeated.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class ServerConnection(Connection):
             shard_number=config.shard_number,
             replication_factor=config.replication_factor,
             write_consistency_factor=config.write_consistency_factor,
-            # Graphs are built once, when everything is there.
+            # Graphs are built once, when all points are written.
             optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
             metadata=note if kind == "posts" else None,
         )
@@ -342,7 +342,7 @@ class ServerCollection(PointCollection):
         )
 
     def upsert(self, points: Sequence[Point]) -> None:
-        """Write points and wait; those that are there are replaced."""
+        """Write points and wait; existing ones are replaced."""
         # Values are ours and plain; checking each number again costs most of the time.
         written = [
             models.PointStruct.model_construct(
@@ -353,7 +353,7 @@ class ServerCollection(PointCollection):
         self._retry(self._client.upsert, self._name, written, wait=True)
 
     def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points and wait; those that are not there are skipped."""
+        """Delete points and wait; missing ones are skipped."""
         if point_ids:
             selector = models.PointIdsList(points=list(point_ids))
             self._retry(self._client.delete, self._name, selector, wait=True)

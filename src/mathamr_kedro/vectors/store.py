@@ -205,7 +205,7 @@ class VectorStore:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every post of the collection is there."""
+        """Whether every post of the collection is present."""
         return self._state.complete
 
     @property
@@ -241,16 +241,16 @@ class VectorStore:
         return sum(int(part.returnable.sum()) for part in self.parts)
 
     def require(self, keys: Iterable[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is not there."""
+        """Raise :class:`MissingInputError` for the first post that is missing."""
         missing = next((k for k in keys if k not in self.places), None)
         if missing is not None:
             raise name_missing(missing, self.places, len(self))
 
     def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
-        """Find posts in their parts; rows rise, as they lie in the file.
+        """Find posts in their parts; rows ascend, as in the file.
 
         Raises:
-            MissingInputError: a post is not there.
+            MissingInputError: a post is missing.
         """
         self.require(keys)
         where = np.array([self.places[k] for k in keys], dtype=np.int64).reshape(-1, 2)
@@ -265,7 +265,7 @@ class VectorStore:
         """Return posts in the given order.
 
         Raises:
-            MissingInputError: a post is not there.
+            MissingInputError: a post is missing.
         """
         return join_located(self.locate(keys), self.dtype, self.width)
 
@@ -301,7 +301,7 @@ def join_located(found: Sequence[LocatedPosts], dtype: str, width: int) -> PostV
 
 
 def name_missing(key: PostId, known: Iterable[PostId], count: int) -> MissingInputError:
-    """Return the error for a post that is not there, with the nearest name."""
+    """Return the error for a post that is missing, with the nearest name."""
     some = [k for k, _ in zip(known, range(10_000), strict=False)]
     return MissingInputError(
         f"No post {key!r} among the {count} of the index{suggest(key, some)}"
@@ -370,9 +370,7 @@ class StoreWriter:
         try:
             shard.check(self.folder)
         except DamagedFileError as error:
-            logger.warning(
-                "%s. Now its posts are encoded again (%d posts)", error, shard.posts
-            )
+            logger.warning("%s. Encoding its %d posts again", error, shard.posts)
             return False
         return True
 
@@ -401,7 +399,7 @@ class StoreWriter:
 
         Raises:
             MalformedInputError: a post is given twice, vectors are not of length 1 and
-                of the width of the store, or the shard is there; nothing is written.
+                of the width of the store, or the shard exists; nothing is written.
         """
         if len(posts) and posts.width != self._state.width:
             raise MalformedInputError(
@@ -419,10 +417,10 @@ class StoreWriter:
         self._advance(shards=(*self.shards, shard), complete=False)
 
     def complete(self) -> None:
-        """Note that every post of the collection is there.
+        """Note that every post of the collection is present.
 
         Raises:
-            MalformedInputError: a post is there twice.
+            MalformedInputError: a post occurs twice.
         """
         ids = len(VectorStore(self.folder).places)
         posts = sum(shard.posts for shard in self.shards)

@@ -107,7 +107,7 @@ class UpdatableIndex:
         """Delete posts, and the formulas of their comments with them.
 
         Raises:
-            MissingInputError: one is not there; nothing is deleted.
+            MissingInputError: one is missing; nothing is deleted.
             LockedError: another process is changing the index.
         """
         with QdrantIndex.open(self._connection, self._store) as index:

@@ -212,7 +212,7 @@ def _is_command(skeleton: Skeleton, i: int) -> bool:
 
 
 def _is_yes_no_question(skeleton: Skeleton) -> bool:
-    """Tell whether a question mark follows a verb that stands before its subject."""
+    """Tell whether a question mark follows a verb that precedes its subject."""
     if not skeleton.is_asked:
         return False
     for i, token in enumerate(skeleton.tokens):

@@ -36,7 +36,7 @@ class Classifier:
     def pack(self, smallest: float) -> dict[str, Any]:
         """Return labels, features, and per feature how many weights of which labels.
 
-        Numbers stand in texts, which are read in a quarter of the time of lists.
+        Numbers are stored in texts, which are read in a quarter of the time of lists.
         """
         weights = self.weights[list(self.features.values())]
         rows, columns = np.nonzero(np.abs(weights) >= smallest)

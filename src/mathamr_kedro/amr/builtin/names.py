@@ -144,7 +144,7 @@ def _is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
 def _complete_names(skeleton: Skeleton, labels: list[str]) -> None:
     """Make a name of a capitalised word that a hyphen ties to a name.
 
-    "The Theorem" alone is no name.
+    "The Theorem" by itself is no name.
     """
     for i, word in enumerate(skeleton.words):
         if labels[i] == NAME and word in _TITLES:

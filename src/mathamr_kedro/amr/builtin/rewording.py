@@ -11,7 +11,7 @@ read by a person     Show that the series FORMULA_0 converges.
 read by the parser   Show that the series           converges.
 ```
 
-A common word stands in for one that is rare in such texts, or has another part of
+A common word replaces one that is rare in such texts, or has another part of
 speech there:
 
 ```
@@ -112,7 +112,7 @@ _KNOWN = frozenset({*_COMMANDS, *_CLAIMS, *_PREDICATES, *_VERBS})
 
 
 def hide_appositions(text: str) -> tuple[str, dict[int, tuple[str, ...]]]:
-    """Take formulas out of ``text`` that stand right after a noun they name.
+    """Take formulas out of ``text`` right after a noun they name.
 
     Args:
         text: words, marks and placeholders separated by single blanks.

@@ -8,8 +8,8 @@ FORMULA_0 is even and can be halved        and
                                 FORMULA_0    halve
 ```
 
-Copulas give way to their predicate, conjunctions and modals stand above what they
-join, and words that open a clause (because, when) stand between the clauses like
+Copulas give way to their predicate, conjunctions and modals go above what they
+join, and words that open a clause (because, when) go between the clauses like
 prepositions.
 """
 
@@ -232,7 +232,7 @@ class Skeleton:
             self._move(parent, i, "opened")
 
     def _opens(self, i: int) -> bool:
-        """Tell whether only marks and conjunctions stand before it in its clause."""
+        """Tell whether only marks and conjunctions precede it in its clause."""
         while i > 0:
             i -= 1
             if self.tokens[i].pos == "PUNCT":

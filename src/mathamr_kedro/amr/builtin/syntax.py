@@ -34,7 +34,7 @@ _GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–]
 
 _COARSE = {"VERB": "V", "AUX": "X", "NOUN": "N", "PROPN": "N", "ADJ": "A", "ADV": "R"}
 _ANY_RELATION = "dep"
-"""Stands for all relations that do not help to find the part of speech."""
+"""Replaces all relations that do not help to find the part of speech."""
 
 
 class Token(NamedTuple):

@@ -46,7 +46,7 @@ class Models:
         """Read all tables, once per process.
 
         Raises:
-            MissingInputError: one is not there.
+            MissingInputError: one is missing.
         """
         words = read_table(folder, "lexicon")
         lexicon = Lexicon(
@@ -69,7 +69,7 @@ def read_table(folder: Path, name: str) -> dict[str, Any]:
     """Return a table with its provenance.
 
     Raises:
-        MissingInputError: it is not there.
+        MissingInputError: it is missing.
     """
     path = folder / f"{name}.json.gz"
     if not path.is_file():

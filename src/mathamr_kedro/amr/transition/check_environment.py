@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Check the environment of the transition parser; needs no weights.
 
-Runs all of the library but the weights: known actions stand for what they would say.
+Runs all of the library but the weights: known actions replace what they would predict.
 Like the worker it reads on Python 3.8, imports nothing of this project but the worker
 beside it, and is started by path with the Python of that environment.
 """

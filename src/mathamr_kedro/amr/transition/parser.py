@@ -60,7 +60,7 @@ class TransitionConfig(ParserSettings):
 
     @property
     def is_installed(self) -> bool:
-        """Whether the environment of the parser is there."""
+        """Whether the environment of the parser is installed."""
         return Path(self.python).exists()
 
     @property

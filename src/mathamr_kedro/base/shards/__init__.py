@@ -9,7 +9,7 @@ posts/
 ```
 
 A shard is written whole (:mod:`mathamr_kedro.base.files`) and only then entered into
-``_shards.json``. A file that is not in the list was left by a killed run: nobody reads
+``_shards.json``. A file that is not in the list was left by a killed run: nothing reads
 it, and the next run writes it again. So it is with a listed file that is missing or
 whose bytes were changed.
 

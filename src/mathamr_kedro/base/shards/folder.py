@@ -122,7 +122,7 @@ class ShardFolder:
         self._note_time()
 
     def complete(self, made_from: str) -> None:
-        """Record that every shard is there."""
+        """Record that every shard is present."""
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
         if found.made_from != made_from:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from mathamr_kedro.base.errors import ConfigurationError
 
 _ASK_SECONDS = 3600.0
-"""Work from which nothing is discarded before somebody agreed."""
+"""Hours of work that are not discarded without consent."""
 
 
 @dataclass(eq=False)
@@ -28,7 +28,7 @@ class StartOfShards:
     made_from: str
     parts: Mapping[str, str] = field(default_factory=dict)
     """What ``made_from`` consists of, by a name for people. If it is given, shards
-    of much work are not discarded before somebody agreed."""
+    of much work are not discarded without consent."""
     reuse: str = ""
     """Part that suffices for old shards to be of use: they are kept aside meanwhile."""
     discard: str = ""
@@ -46,7 +46,7 @@ class StartOfShards:
     """Answer: shards of other input that were kept aside."""
 
     def is_finished(self, name: str, source: str) -> bool:
-        """Tell whether a shard is there, and was made from these bytes.
+        """Tell whether a shard exists and was made from these bytes.
 
         Args:
             name: of the shard.
@@ -58,7 +58,7 @@ class StartOfShards:
     def ask_before_discarding(
         self, folder: Path, seconds: float, parts: Mapping[str, str]
     ) -> None:
-        """Refuse to discard much work before somebody agreed.
+        """Refuse to discard much work without consent.
 
         Args:
             folder: what would be rebuilt.
@@ -66,7 +66,7 @@ class StartOfShards:
             parts: what it was made from.
 
         Raises:
-            ConfigurationError: it is much, and nobody agreed.
+            ConfigurationError: it is much, and there is no consent.
         """
         if not self.parts or seconds < _ASK_SECONDS or self.may_discard:
             return
@@ -120,5 +120,5 @@ ShardPairs: TypeAlias = Iterator[tuple[ShardItem, ShardItem]]
 """The same for two outputs, failures and records.
 
 The records come last, because a shard counts as finished once they are written; and it
-counts only while its failures are there too, and none of them is to be tried again.
+counts only while its failures exist too, and none of them is to be retried.
 """

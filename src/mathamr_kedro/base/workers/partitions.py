@@ -17,7 +17,7 @@ class Partition(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """Stands for the result of an item that no worker could finish."""
+    """Replaces the result of an item that no worker could finish."""
 
     reason: Reason | Literal["worker_died"]
     detail: str

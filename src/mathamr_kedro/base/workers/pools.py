@@ -74,11 +74,11 @@ class _InProcessPool:
         self._job: Job | None = None
 
     def start(self, slot: int) -> bool:
-        """Do nothing: this process prepares when somebody waits."""
+        """Do nothing: this process prepares when a result is awaited."""
         return True
 
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
-        """Keep the batch until somebody waits for it."""
+        """Keep the batch until its result is awaited."""
         self._batch = batch
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:

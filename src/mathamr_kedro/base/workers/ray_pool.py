@@ -122,7 +122,7 @@ class RayPool:
 class _Actor:
     """A job that is spoken to in bytes.
 
-    Ray would hand out arrays that lie in the object store, read-only, and keep their
+    Ray would hand out arrays of the object store, read-only, and keep their
     room there for as long as somebody holds them. Results are to be those of the other
     pools, and partitions wait for their turn in the memory of this process.
     """

@@ -279,7 +279,7 @@ class _Run:
         if not any(s.is_placed for s in self.slots):
             raise WorkerError(
                 f"No worker found a place in the cluster {limit}: others hold what it "
-                "has; `ray status` tells who. Wait for them, or ask for less with "
+                "has; `ray status` shows them. Wait for them, or ask for less with "
                 "'cpus_per_worker' and 'gpus_per_worker'"
             )
         slot.deadline = _add_seconds(self.config.start_timeout_s)

@@ -1,4 +1,4 @@
-"""``mathamr experiments``: run cells, and look at what came out."""
+"""``mathamr experiments``: run cells, and show their results."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def command(
 
     The environments of conf/benchmarks.yml (only one with --env) are run unless their
     evaluation is recorded for the present data, parameters and code. Collections whose
-    data are not there are skipped and named.
+    data are missing are skipped and named.
 
     \b
       mathamr experiments benchmark --list

@@ -1,4 +1,4 @@
-"""``mathamr experiments dominance``: how systems do where formulas outweigh words."""
+"""``mathamr experiments dominance``: scores on topics whose formulas outweigh words."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _refuse_missing(catalog: Any, env: str | None) -> None:
     if missing:
         option = f" --env {env}" if env else ""
         raise MissingInputError(
-            f"{', '.join(map(repr, missing))} is not there yet; run "
+            f"{', '.join(map(repr, missing))} is missing; run "
             f"`kedro run{option} --pipelines ingestion` first"
         )
 

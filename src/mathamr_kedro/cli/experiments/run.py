@@ -87,7 +87,7 @@ def _run_cells(
     grid: GridRun, cells: Sequence[Cell], slots: Sequence[str]
 ) -> tuple[list[Work], list[Ending]]:
     """Run what is unfinished; return all tasks, and those that did not end well."""
-    # It loads torch, which those who look at results need not wait for.
+    # It loads torch, which other commands need not wait for.
     from mathamr_kedro.experiments.released_settings import (  # noqa: PLC0415
         refuse_shared_trainings,
     )

@@ -144,7 +144,7 @@ def _refuse_missing(catalog: Any, env: str | None) -> None:
     if missing:
         option = f" --env {env}" if env else ""
         raise MissingInputError(
-            f"{', '.join(map(repr, missing))} is not there yet; run "
+            f"{', '.join(map(repr, missing))} is missing; run "
             f"`kedro run{option} --pipelines ingestion` first"
         )
 

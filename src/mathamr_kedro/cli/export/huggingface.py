@@ -35,7 +35,7 @@ def command(output: Path, **where: Any) -> None:
     catalog: Any = open_catalog(**where)
     if not catalog["posts"].exists():
         raise MissingInputError(
-            "'posts' is not there yet; run `kedro run --pipelines ingestion` first"
+            "'posts' is missing; run `kedro run --pipelines ingestion` first"
         )
     folder = ExportFolder(output)
     posts = catalog.load("posts").records()

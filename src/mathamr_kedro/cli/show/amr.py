@@ -29,7 +29,7 @@ from mathamr_kedro.corpus import clean_text
 def command(text: str, parser: str) -> None:
     r"""Parse TEXT and print its graph.
 
-    Formulas stand between dollars or as \(..\), as in a post; `-` reads the text from
+    Formulas are between dollars or as \(..\), as in a post; `-` reads the text from
     standard input.
 
     \b

@@ -1,4 +1,4 @@
-r"""The LaTeX files of an own corpus: which are documents, and what stands in them.
+r"""The LaTeX files of an own corpus: which are documents, and what is in them.
 
 ```
 main.tex ── \include ──▶ one.tex        main.tex is a document, the others are its parts

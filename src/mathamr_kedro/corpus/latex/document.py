@@ -128,7 +128,7 @@ class LatexOrigins:
         self._texts[file] = text
 
     def add(self, piece: str, file: str, offset: int) -> None:
-        """Add a piece that stands at an offset of a file."""
+        """Add a piece at an offset of a file."""
         if piece:
             self._starts.append(self.length)
             self._origins.append((file, offset))
@@ -153,7 +153,7 @@ class LatexOrigins:
         if number < 0:
             return next(iter(self._texts)), 1
         file, start = self._origins[number]
-        # What stands for a macro is longer than its name.
+        # The expansion of a macro is longer than its name.
         last = len(self._texts[file])
         if number + 1 < len(self._origins) and self._origins[number + 1][0] == file:
             last = max(start, self._origins[number + 1][1])

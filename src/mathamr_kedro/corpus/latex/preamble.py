@@ -171,7 +171,7 @@ class LatexCounters:
 
 
 class LatexPreamble:
-    """The declarations of a document, wherever they stand in it."""
+    """The declarations of a document, wherever they are in it."""
 
     COMMANDS = (
         "newtheorem", "spnewtheorem", "newmdtheoremenv", "declaretheorem",
@@ -185,7 +185,7 @@ class LatexPreamble:
         self.environments: dict[str, tuple[LatexMacro, str]] = {}
         """Environments of the author's own: what starts and what ends them."""
         self.comments = {"comment"}
-        """Environments whose text is left out."""
+        """Environments whose text is skipped."""
         self.externals: dict[str, str] = {}
         """Other documents that labels may come from: file to prefix, in their order."""
 
@@ -201,7 +201,7 @@ class LatexPreamble:
 
         Args:
             command: one of :attr:`COMMANDS`.
-            text: in which it stands.
+            text: in which it occurs.
             place: the end of its name.
             arguments: the reader of ``text``.
             expand: expands the macros of a text.

@@ -116,7 +116,7 @@ _WORD_BEFORE = re.compile(
     r"(?P<word>(?<![a-zA-Z])[a-zA-Z]*)(?P<blank>[ \t~]*(?:\n[ \t]*)?)\Z"
 )
 _LOOK_BACK = 40
-# Accents stand in the words of formulas too.
+# Words of formulas have accents too.
 _ACCENT = re.compile(
     r"\\([`'^\"~=.])[ \t]*(?:\{\\?([a-zA-Z])\}|\\([ij])(?![a-zA-Z])|([a-zA-Z]))"
 )

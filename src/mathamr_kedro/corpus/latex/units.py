@@ -1,4 +1,4 @@
-r"""The structure of a LaTeX document: what stands where, and how it is numbered.
+r"""The structure of a LaTeX document: its parts and their numbers.
 
 ```
 \section{Primes}                  section 1
@@ -22,7 +22,7 @@ from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.formula.latex.arguments import LatexArguments
 
 TEXT = "text"
-"""Kind of what stands outside of statements."""
+"""Kind of what is outside of statements."""
 
 _STOP = re.compile(
     r"\\\\|\\(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\n]*)\}"
@@ -43,7 +43,7 @@ _SILENT = re.compile(
     r"|input|include|thispagestyle|addcontentsline)\*?(?:\{[^{}]*\})+"
     r"|\\[a-zA-Z@]+\*?|[\s{}\\]|(?<=\{)\d+(?=\})"
 )
-_CODE = ("verb", "Verb", "lst", "minted", "alltt")  # where code may stand
+_CODE = ("verb", "Verb", "lst", "minted", "alltt")  # where code may be
 _BEGIN = re.compile(
     r"\\begin[ \t]*\{(?:restatable\*?\}(?P<note>\[[^]\n]*\])?\{(?P<as>[^{}\n]*)\}"
     r"\{\w*\}|(?P<name>[^{}\n]*)\})"
@@ -338,7 +338,7 @@ def _cut_sections(
     found: LatexStructure,
     taken: list[tuple[int, int]],
 ) -> Iterator[LatexUnit]:
-    """Yield what stands in each section outside of the taken parts, if anything."""
+    """Yield what is in each section outside of the taken parts, if anything."""
     for section in found.sections:
         pieces, position = [], section.first
         first = max(bisect_right(taken, (section.first, section.first)) - 1, 0)

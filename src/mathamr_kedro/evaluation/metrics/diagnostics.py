@@ -33,8 +33,8 @@ def diagnose(
         qrels: what the assessors said.
         protocol: how the run is scored.
         rankings: the run's judged topics in the order in which they are scored.
-        visual_ids: visual ids of the run's formulas, where they were needed.
-        corpus_ids: all ids a system could return, where they are known.
+        visual_ids: visual ids of the run's formulas, if they were needed.
+        corpus_ids: all ids a system could return, if they are known.
     """
     findings = [
         *check_ids(run, qrels, protocol, rankings, visual_ids, corpus_ids),

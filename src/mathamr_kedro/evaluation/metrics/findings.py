@@ -36,7 +36,7 @@ def find(
         level: how serious it is.
         message: what was found; ``{count}`` is filled in.
         cases: what is counted; the first three are kept as examples.
-        count: number of cases, where they are not listed.
+        count: number of cases, if they are not listed.
 
     >>> find("missing_topics", "note", "{count} topics are missing", ["A.1"])[0].message
     '1 topics are missing'

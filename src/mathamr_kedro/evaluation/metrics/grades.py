@@ -23,7 +23,7 @@ GradeArray = npt.NDArray[np.int64]
 """Grades of documents, best rank first; :data:`UNJUDGED` if there is none."""
 
 UNJUDGED = -1
-"""Stands for a document without judgment; every measure counts it as not relevant."""
+"""Grade of a document without judgment; every measure counts it as not relevant."""
 
 
 def look_up_grades(ids: Sequence[str], judged: Mapping[str, Grade]) -> GradeArray:

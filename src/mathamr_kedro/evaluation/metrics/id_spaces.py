@@ -1,7 +1,7 @@
 """Do the ids of a run and of the qrels name the same things?
 
 Numbers join without complaint: formula ids against visual ids, or the visual ids of
-2020 against those of the V3 index, give a score, only a wrong one. Where ids mean the
+2020 against those of the V3 index, give a score, only a wrong one. If ids mean the
 same, the top results of a topic are judged *for that topic*; if they do not, hits
 fall on any topic's documents alike.
 """

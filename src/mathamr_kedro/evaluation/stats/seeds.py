@@ -43,7 +43,7 @@ class SeedResult:
         )
 
     def has(self, name: str) -> bool:
-        """Return whether there is such a figure or measure."""
+        """Return whether the figure or measure exists."""
         return name in self.figures or name in self.per_topic
 
 

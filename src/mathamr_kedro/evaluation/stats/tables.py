@@ -102,7 +102,7 @@ class Table:
         """Return the table as CSV with full precision.
 
         A column with deviations has a second one, ``... std``; a column with marks has
-        ``... significant`` (1 or 0). Where there is a baseline, a column says which.
+        ``... significant`` (1 or 0). If there is a baseline, a column names it.
         """
         has_baseline = any(row.is_baseline for row in self.rows)
         header = [*self.label_titles, *(["baseline"] if has_baseline else [])]

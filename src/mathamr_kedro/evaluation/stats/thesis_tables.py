@@ -152,7 +152,7 @@ LAYOUTS: dict[str, Layout] = {
         ("Retrieval Strategy",), _STRATEGIES, (*EFFECTIVENESS, QPS),
         notes=(
             "• exact search, ◦ HNSW search. QPS = queries per second.",
-            "ColBERT MaxSim◦: each vector of a query walks alone, and the union is "
+            "ColBERT MaxSim◦: each vector of a query walks by itself, the union is "
             "scored (thesis 3.5.2); one walk: all of them together, not in the thesis.",
         ),
     ),

@@ -43,7 +43,7 @@ def cut_subexpression(tree: FormulaTree, random: Random) -> FormulaGraph:
 
     Section 3 of the paper: the node is drawn at random among those that have children
     (leaves are operands, and rare symbols among them may decide a search), and the
-    largest connected component stays; of equals, the one that stands first. A tree
+    largest connected component stays; of equals, the first. A tree
     without internal nodes is returned whole.
 
     ```
@@ -63,7 +63,7 @@ def _find_largest_part(tree: FormulaTree, removed: int) -> list[int]:
     """Return the nodes of the largest part that stays when one node goes.
 
     In preorder a subtree is an interval, so the parts are: one interval for each child
-    of the removed node, and all that stands outside its own subtree.
+    of the removed node, and all outside its own subtree.
     """
     ends = _find_subtree_ends(tree)
     outside = [*range(removed), *range(ends[removed], tree.size)]

@@ -69,7 +69,7 @@ def format_amr(tree: FormulaTree, counts: Counter[str] | None = None) -> str:
 
     Args:
         tree: an Operator Tree.
-        counts: how often each type letter was used in the document so far; goes on
+        counts: how often each type letter was used in the document so far; continues
             counting, so that no two formulas share a variable.
 
     Raises:

@@ -33,7 +33,7 @@ def build_shared_graph(tree: FormulaTree) -> FormulaGraph:
     first_of: list[int] = []  # by shape: the first node in the tree that has it
     shape_of = [0] * tree.size
     shapes: dict[tuple[str, tuple[tuple[str, int], ...]], int] = {}
-    for index in reversed(range(tree.size)):  # children stand after their parents
+    for index in reversed(range(tree.size)):  # children come after their parents
         below = tuple((label, shape_of[child]) for label, child in children[index])
         shape = shapes.setdefault((tree.nodes[index], below), len(shapes))
         if shape == len(first_of):

@@ -9,7 +9,7 @@ U!eq ── V!a                          second order    a = b + ?         paren
 ```
 
 A chosen substructure becomes one wildcard: its root takes a random wildcard label and
-loses its edges down. On a shared graph a symbol that stands at several places is
+loses its edges down. On a shared graph a symbol that occurs at several places is
 replaced at all of them at once.
 """
 

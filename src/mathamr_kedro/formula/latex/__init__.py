@@ -53,12 +53,12 @@ def trees_from_latex(
     In strict mode the trees are those of LaTeXML 0.8.7 and the published converters,
     for formulas that both can read. Total mode keeps what these lose, as it does for
     MathML: words in the operator tree (``T!Supp``, not ``W!``) and the names of
-    commands nobody defined (``E!Spec``, not ``E!`` and ``W!``). Neither mode raises:
+    undefined commands (``E!Spec``, not ``E!`` and ``W!``). Neither mode raises:
     what cannot be read becomes an error node, and formulas that are empty or too large
     have no trees; ``problems`` says why:
 
     ====================  ==========================================================
-    ``undefined:name``    a command nobody defined; ``E!`` in the tree
+    ``undefined:name``    an undefined command; ``E!`` in the tree
     ``bad_arrow``         an arrow of a diagram that leads nowhere
     ``unparsed``          a row the grammar cannot read; fragments in the tree
     ``unknown_environment``, ``missing_*``, ``stray_*``  repaired

@@ -57,13 +57,13 @@ class LatexArguments:
         return None if token is None else (token[0], token.end())
 
     def read_group(self, place: int) -> tuple[str, int] | None:
-        """Return what stands in the braces after ``place``, if there are any."""
+        """Return what is in the braces after ``place``, if there are any."""
         place = self.skip_blank(place)
         end = self._ends.get(place)
         return None if end is None else (self._text[place + 1 : end], end + 1)
 
     def read_option(self, place: int) -> tuple[str, int] | None:
-        """Return what stands in the brackets after ``place``, if there are any."""
+        """Return what is in the brackets after ``place``, if there are any."""
         place = self.skip_blank(place)
         if self._text[place : place + 1] != "[":
             return None

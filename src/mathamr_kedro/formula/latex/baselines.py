@@ -86,7 +86,7 @@ def _join_matrices(parts: list[list[Node]]) -> list[Node]:
 
 
 def _make_group(opening: str, parts: list[list[Node]], closing: str) -> Node:
-    """Return what stands between two fences as a matrix of one row."""
+    """Return what is between two fences as a matrix of one row."""
     if len(parts) == 1:
         only = parts[0]
         node = only[0]

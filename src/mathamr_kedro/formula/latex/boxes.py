@@ -52,7 +52,7 @@ Entry: TypeAlias = Symbol | Handler
 
 
 def append_group(boxes: list[Box], inner: list[Box], braced: bool) -> None:
-    """Append a group; a symbol alone needs none."""
+    """Append a group; a single symbol needs none."""
     if len(inner) == 1 and inner[0].__class__ is Symbol:
         append_symbol(boxes, inner[0])
     elif inner or braced:

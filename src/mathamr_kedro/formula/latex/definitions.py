@@ -36,7 +36,7 @@ _FRAME = re.compile(
 
 
 class LatexMacro(NamedTuple):
-    """What a macro takes and what it stands for."""
+    """The parameters of a macro and its expansion."""
 
     name: str
     body: str
@@ -60,7 +60,7 @@ def read_definition(
 
     Args:
         command: its name, one of :data:`DEFINITIONS`.
-        text: in which it stands.
+        text: in which it occurs.
         place: the end of the name.
         read: the reader of ``text``.
 
@@ -156,7 +156,7 @@ def _read_alias(text: str, place: int) -> _Found:
 
 
 def name_operators(body: str) -> str:
-    r"""Return operators by their names, without what says where their limits stand.
+    r"""Return operators by their names, without what places their limits.
 
     >>> name_operators(r"\mathop{\mathrm{Spec}}\nolimits")
     '\\operatorname{Spec}'

@@ -66,7 +66,7 @@ def mathml_from_latex(latex: str, display: bool = False) -> str | None:
 
     Args:
         latex: a formula as people write it, with or without dollars.
-        display: whether it stands on a line of its own.
+        display: whether it is on a line of its own.
     """
     if len(latex) > MAX_CHARACTERS:
         return None
@@ -116,7 +116,7 @@ def _draw_row(row: Row) -> str:
 
 
 def _is_high(item: Item) -> bool:
-    """Tell whether the fences of a matrix or a binomial stand beside it."""
+    """Tell whether the fences of a matrix or a binomial are beside it."""
     if item.__class__ is Array:
         return True
     return item.__class__ is App and item.op.role == "FRACOP" and not item.op.meaning
@@ -180,13 +180,13 @@ def _draw_script(script: Script) -> str:
 
 
 def _is_prime(item: Item) -> bool:
-    """Tell whether a script is nothing but primes, whose glyphs stand high already."""
+    """Tell whether a script is nothing but primes, whose glyphs are raised already."""
     items = item.items if item.__class__ is Row else [item]
     return all(i.__class__ is Symbol and i.role == "SUPOP" for i in items)
 
 
 def _draw_dual(dual: Dual) -> str:
-    # "(mod n)" stands apart from what is congruent
+    # "(mod n)" is set apart from what is congruent
     gap = '<mspace width="0.4444em"/>' if dual.role == "MODIFIER" else ""
     return gap + _draw(dual.drawing)
 
@@ -227,7 +227,7 @@ def _draw_accent(mark: Item, base: Item) -> str:
     is_letter = mark.__class__ is Symbol and mark.text.isalpha()
     drawn = _draw_one(mark.with_role("UNKNOWN") if is_letter else mark)
     if base.role == "ARROW":
-        # an arrow is longer than what stands on it
+        # an arrow is longer than what is on it
         gap = '<mspace width="0.7em"/>'
         drawn = f"<mrow>{gap}{drawn}{gap}</mrow>"
         if base.__class__ is Symbol:

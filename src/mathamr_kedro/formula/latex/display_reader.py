@@ -52,7 +52,7 @@ class DisplayReader(Reader):
     def make_item(
         self, boxes: list[Box], rule: str = "anything", punctuated: bool = False
     ) -> Item:
-        """Return a row as it stands, scripts on their bases; the grammar is not asked.
+        """Return a row as it is, scripts on their bases; the grammar is not asked.
 
         Args:
             boxes: the row.
@@ -78,7 +78,7 @@ class DisplayReader(Reader):
         return items
 
     def _open_group(self, boxes: list[Box]) -> Item:
-        """Return a group as one item; a symbol alone acts as itself."""
+        """Return a group as one item; a single symbol acts as itself."""
         items = self._arrange(boxes)
         if len(items) == 1 and items[0].__class__ is Symbol:
             return items[0]

@@ -25,7 +25,7 @@ _BY_ROLE = {
     "PUNCT": 'separator="true" lspace="0" rspace="0.1667em"',
     "MODIFIEROP": 'lspace="0.2778em" rspace="0.2778em"',
     "SUMOP": 'movablelimits="false"',
-    # arrows must not grow with what stands beside them
+    # arrows must not grow with what is beside them
     **dict.fromkeys(RELATIONS, 'stretchy="false"'),
 }
 """Attributes of operators."""
@@ -39,7 +39,7 @@ def draw_symbol(
     Args:
         symbol: what to draw.
         stretchy: whether a fence is as high as its row.
-        sign: whether an operator stands before its only operand, as in ``-x``.
+        sign: whether an operator precedes its only operand, as in ``-x``.
         size: height of a fence that was given one.
     """
     role, text = symbol.role, symbol.text
@@ -69,7 +69,7 @@ def _draw_letter(symbol: Symbol) -> str:
         return f"<mi>{escape(text)}</mi>"
     if restyled is not None:
         return f"<mi>{escape(restyled)}</mi>"
-    # one letter alone would be italic
+    # a single letter would be italic
     is_letter = unicodedata.category(text)[0] == "L" or text in _UPRIGHT
     upright = ' mathvariant="normal"' if is_letter else ""
     return f"<mi{upright}>{escape(text)}</mi>"

@@ -16,7 +16,7 @@ def arrange_fragments(items: list[Item]) -> list[Item]:
     """Return the row with fenced parts in rows of their own and scripts attached.
 
     A closing fence without an opening one closes everything before it, as published;
-    scripts after it stay alone.
+    scripts after it stay by themselves.
     """
     rows: list[list[Item]] = [[], []]  # the innermost open row comes last
     for item in items:
@@ -53,7 +53,7 @@ def _close_row(rows: list[list[Item]]) -> None:
 
 
 def _attach_scripts(items: list[Item]) -> list[Item]:
-    """Return a row in which scripts hang on what stands before or after them."""
+    """Return a row in which scripts hang on what precedes or follows them."""
     result: list[Item] = []
     before: list[ScriptMark] = []
     for place, item in enumerate(items):
@@ -75,7 +75,7 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
 
 
 def _attach_to_nothing(marks: list[ScriptMark]) -> Item:
-    """Return scripts at the end of a row, which have nothing to stand before."""
+    """Return scripts at the end of a row, which nothing follows."""
     base: Item = marks.pop()
     if marks and not base.floats:  # type: ignore[union-attr]
         base = attach_script(ABSENT, base, "post")

@@ -36,7 +36,7 @@ _SECONDS = frozenset({_BANG, _EQUALS})
 
 
 def append_symbol(row: list[Any], symbol: Symbol) -> None:
-    """Append a symbol to a row and join it with what stands before it."""
+    """Append a symbol to a row and join it with what precedes it."""
     row.append(symbol)
     if symbol in _SECONDS:
         joined = _PAIRS.get((row[-2], symbol)) if len(row) > 1 else None

@@ -6,7 +6,7 @@ r"""Macros of LaTeX, of a document or of one formula: what an author's command m
 \def\pair#1#2{(#1, #2)}               $\pair{a}b$  ──▶  $(a, b)$
 ```
 
-Definitions hold from where they stand to the end of the text, whatever group they stand
+Definitions hold from their place to the end of the text, whatever group they are
 in. Macros that never come to an end are left as they are in a document; a formula that
 uses one is refused.
 """
@@ -101,7 +101,7 @@ class LatexMacros:
     def expand(
         self, name: str, text: str, place: int, read: LatexArguments | None = None
     ) -> tuple[str, int] | None:
-        """Return what a macro stands for, and the end of its last argument.
+        """Return the expansion of a macro, and the end of its last argument.
 
         Args:
             name: of the macro.
@@ -217,7 +217,7 @@ class LatexMacros:
 
 
 def join_expansion(before: str, expanded: str, after: str) -> str:
-    r"""Return what a macro stands for so that it may stand between two texts.
+    r"""Return the expansion of a macro so that it may be put between two texts.
 
     >>> join_expansion(r"\cdot", "k", "x"), join_expansion("x_", r"\R R", "")
     (' k', '{\\R R}')

@@ -4,11 +4,11 @@ r"""What a formula is made of between the reader and the trees.
 reader    a list of items: symbols, fractions, arrays, script marks, hints
 grammar   one item: applications over symbols, with scripts attached
 trees     an application has a content (operator tree) and a drawing (layout tree);
-          a Dual holds the two where they differ: (a) means a and draws parentheses
+          a Dual holds the two if they differ: (a) means a and draws parentheses
 ```
 
 All items answer to ``role`` (their part of speech, or None), ``place`` (where their
-scripts stand), ``meaning``, ``text`` (what they show, as far as fences and separators
+scripts are), ``meaning``, ``text`` (what they show, as far as fences and separators
 go), ``key`` (the name by which the grammar knows a symbol) and ``with_role``.
 """
 
@@ -87,7 +87,7 @@ class Script(_Plain):
     Args:
         base: what carries the script.
         script: the script itself.
-        up: whether it stands above.
+        up: whether it is above.
         place: ``pre``, ``mid`` or ``post``.
         level: depth of braces where it was written; scripts of different levels
             do not share a column.
@@ -123,7 +123,7 @@ class Script(_Plain):
         self.role = role
         self.floats = False
         self.bump = 0
-        self.outer = ""  # where further scripts stand, if not at the same place
+        self.outer = ""  # where further scripts go, if not to the same place
 
     def with_role(self, role: str | None, place: str = "") -> Script:
         """Return a copy in another role; its scripts stay where they are."""
@@ -147,7 +147,7 @@ class Dual(_Plain):
 
     @property
     def place(self) -> str:  # type: ignore[override]
-        """Where the scripts of the content stand."""
+        """Where the scripts of the content are."""
         return self.content.place
 
     def with_role(self, role: str | None, place: str = "") -> Dual:
@@ -177,7 +177,7 @@ class Row(_Plain):
 
     @property
     def key(self) -> str:  # type: ignore[override]
-        """The key of an item that stands alone."""
+        """The key of an item by itself."""
         return self.items[0].key if len(self.items) == 1 else ""
 
     def with_role(self, role: str | None, place: str = "") -> Row:
@@ -220,7 +220,7 @@ class Text(_Plain):
 
 
 class Undefined(_Plain):
-    """A command that nobody defined; ``named`` as for :class:`Text`."""
+    """An undefined command; ``named`` as for :class:`Text`."""
 
     __slots__ = ("command", "named")
 

@@ -175,7 +175,7 @@ def _build_negated(app: App) -> Node:
 
 
 def _build_matrix(app: App) -> Node:
-    """Return the table alone: that it is a matrix goes without saying."""
+    """Return only the table: that it is a matrix is understood."""
     return build_opt(app.args[0])
 
 
@@ -246,7 +246,7 @@ def _build_array(array: Array) -> Node:
 def _build_text(text: Text) -> Node:
     """Return the words over the formulas among them.
 
-    A blank, where names are not kept: the published trees read only the text of
+    A blank, if names are not kept: the published trees read only the text of
     identifiers.
     """
     if not text.named:

@@ -110,7 +110,7 @@ class Reader(TokenStream):
             raise LimitError("too_deep")
 
     def _read_unknown(self, token: str) -> Item:
-        """Return a character outside the tables, or a command nobody defined."""
+        """Return a character outside the tables, or an undefined command."""
         if token[0] != "\\":
             return Symbol.letter(token, self.font)
         self.note("undefined", token[1:])
@@ -196,7 +196,7 @@ class Reader(TokenStream):
     def make_item(
         self, boxes: list[Box], rule: str = "anything", punctuated: bool = False
     ) -> Item:
-        """Return what a row means: one item, or the row itself if nobody knows.
+        """Return what a row means: one item, or the row itself if it cannot be read.
 
         Args:
             boxes: the row.

@@ -68,7 +68,7 @@ class Symbol:
         meaning: what it means, if that is known.
         name: a name the grammar asks for (``langle``).
         font: the font it is drawn in.
-        place: where its scripts stand: ``mid`` (above and below), ``post``, or empty.
+        place: where its scripts are: ``mid`` (above and below), ``post``, or empty.
     """
 
     __slots__ = (
@@ -262,7 +262,7 @@ LIMITS = frozenset(
     r" \bigotimes \bigoplus \biguplus \det \gcd \inf \lim \liminf \limsup \max \min"
     r" \Pr \sup \injlim \projlim \intop \smallint".split()
 )
-"""Commands whose scripts stand above and below them in display style."""
+"""Commands whose scripts are above and below them in display style."""
 
 INVISIBLE_TIMES = Symbol("MULOP", "\u2062", "times")
 INVISIBLE_COMMA = Symbol("PUNCT", "\u2063")

@@ -159,7 +159,7 @@ class TokenStream:
         return self.tokens[start:place]
 
     def take_raw_option(self) -> str | None:
-        """Take what stands between square brackets, if they come next."""
+        """Take what is between square brackets, if they come next."""
         tokens = self.take_option_tokens()
         return None if tokens is None else "".join(tokens)
 

@@ -23,7 +23,7 @@ class TreeError(FormulaError):
     ``several_roots``  the formula has more than one element at the top
     ``wrong_arity``    an operator with too few or too many operands
     ``missing_child``  an element that must have a child has none
-    ``broken_chain``   a part that vanished stands where a symbol is needed
+    ``broken_chain``   a part that vanished is where a symbol is needed
     ``ill_formed``     the text is not MathML, even after repair
     ``too_large``      longer or deeper than the limits of this project
     =================  ============================================================

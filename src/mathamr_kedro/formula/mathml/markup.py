@@ -181,7 +181,7 @@ def _read_html(text: str) -> etree._Element:
 
 
 def _refuse_deep_markup(text: str) -> None:
-    """Raise where elements nest deeper than :data:`MAX_DEPTH`.
+    """Raise if elements nest deeper than :data:`MAX_DEPTH`.
 
     Raises:
         TreeError: they do.

@@ -242,7 +242,7 @@ def _copy(root: Node, reader: Reader) -> Node:
 
 
 def _settle_shares(root: Node, reader: Reader) -> Node:
-    """Drop the marks that found no operand to stand for."""
+    """Drop the marks that found no operand."""
     if root.label == _SHARE:
         reader.deviate("unknown_tag", "No rule for a share without a relation", "share")
         raise TreeError("empty", "Nothing is left of the formula")

@@ -75,7 +75,7 @@ class Reader:
         Published splitting covers unordered operators and errors, and fails in ``cft``.
 
         Raises:
-            TreeError: strict mode, where published splitting fails.
+            TreeError: strict mode, if published splitting fails.
         """
         max_children = MAX_CHILDREN if self.variant == "mathamr" else NAMED_CHILDREN
         if len(children) > max_children and (

@@ -45,7 +45,7 @@ class GraphBatch:
     representative_ptr: Tensor
     """(G + 1,)"""
     text: Tensor | None = None
-    """(G, width) vectors of a sentence encoder, where the graphs have them; floats."""
+    """(G, width) vectors of a sentence encoder, if the graphs have them; floats."""
 
     @classmethod
     def of_graph(

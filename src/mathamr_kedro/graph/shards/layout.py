@@ -1,4 +1,4 @@
-"""How graphs lie in a folder: many of them as a few flat NumPy files.
+"""Layout of graphs in a folder: many of them as a few flat NumPy files.
 
 ::
 

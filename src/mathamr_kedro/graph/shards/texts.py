@@ -62,8 +62,8 @@ def write_texts(
         rows: number of graphs; those without a text get zeros.
         texts: row and text of each graph that has one, always in the same order.
         encode: gives a vector to each text.
-        total: number of texts, where it is known; for the lines of progress.
-        width: of the zeros, where there are no texts.
+        total: number of texts, if known; for the lines of progress.
+        width: of the zeros, if there are no texts.
 
     Returns:
         Width of the vectors.

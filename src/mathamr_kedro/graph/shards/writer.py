@@ -98,7 +98,7 @@ class ShardWriter:
             key: post id.
             graph: its arrays.
             formulas: formula id and visual id of each representative that is a
-                formula, where they will be asked for.
+                formula, if they will be asked for.
         """
         if key in self._seen:
             raise GraphError(f"Expected one graph per key (got {key!r} twice)")

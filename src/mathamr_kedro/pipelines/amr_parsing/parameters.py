@@ -51,7 +51,7 @@ class AmrParsingConfig(Parsers):
         return read_parameters(cls, values, where="amr_parsing")
 
     def check_machine(self) -> None:
-        """Warn of a parser that is not here; graphs that are there need none."""
+        """Warn of a parser that is not installed; existing graphs need none."""
         if self.parser == "transition" and not self.transition.is_installed:
             logger.warning(
                 "amr_parsing.parser is 'transition', but there is no %s "

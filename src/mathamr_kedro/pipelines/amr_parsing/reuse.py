@@ -55,13 +55,13 @@ class KnownGraphs:
 
     def find(self, text: str) -> ParsedText | None:
         """Return what the parser made of a text; ``None``: it is not known."""
-        digest = checksum_text(text)
-        key = np.uint64(int(digest[:16], 16))
+        checksum = checksum_text(text)
+        key = np.uint64(int(checksum[:16], 16))
         row = int(np.searchsorted(self._keys, key))
         if row == len(self) or self._keys[row] != key:
             return None
         record = self._read(int(self._numbers[row]), int(self._places[row]))
-        if record.text_checksum != digest:
+        if record.text_checksum != checksum:
             return None
         return ParsedText(record.graph, record.missing, ())
 

@@ -99,7 +99,7 @@ def describe_searches(runs: Sequence[Run], batch_size: int) -> list[dict[str, An
             "machine": asdict(Machine.find(run.device)),
         }
         for run in runs
-        if not run.source  # nobody searched for what files of others hold
+        if not run.source  # run files were not searched for here
     ]
 
 

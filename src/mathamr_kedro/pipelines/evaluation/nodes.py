@@ -50,7 +50,7 @@ def split_runs(
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
     chosen = [s.choose(run) for run in system_runs for s in sets if s.task == run.task]
-    # A file of others may be about other topics of the collection alone.
+    # A run file of others may hold only other topics of the collection.
     return [run for run in chosen if run.lists or not run.source]
 
 

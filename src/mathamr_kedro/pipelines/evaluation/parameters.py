@@ -28,10 +28,10 @@ class EvaluationConfig:
     """The systems that are compared, and how they are scored."""
 
     strategies: tuple[Strategy, ...] = ()
-    """For posts; empty: that of the indexing stage alone."""
+    """For posts; empty: only that of the indexing stage."""
     baselines: tuple[str, ...] = ()
     optional_baselines: tuple[str, ...] = ()
-    """Skipped with a warning where their package is missing, as are their fusions."""
+    """Skipped with a warning if their package is missing, as are their fusions."""
     run_files: Mapping[str, str] = field(default_factory=dict)
     """Systems of others: a name to a run file, in TREC's or ARQMath's form."""
     fusions: tuple[Fusion, ...] = ()

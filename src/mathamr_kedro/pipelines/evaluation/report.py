@@ -40,7 +40,7 @@ class ScoredRun(NamedTuple):
     entry: RunEntry
     evaluation: Evaluation
     groups: tuple[Group, ...]
-    """Means by kind of topic, where that is known."""
+    """Means by kind of topic, if that is known."""
 
     @property
     def topic_set(self) -> tuple[int, str]:

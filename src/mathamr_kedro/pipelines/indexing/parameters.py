@@ -20,7 +20,7 @@ less than its formulas."""
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """What ``mathamr search`` asks where no other system is named.
+    """What ``mathamr search`` asks if no other system is named.
 
     What is compared how is ``indexing.strategy``.
     """

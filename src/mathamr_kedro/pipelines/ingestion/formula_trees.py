@@ -32,7 +32,7 @@ def build_formula_trees(
 ) -> Iterator[StartOfTrees | Shard | EndOfShards]:
     """Build layout and operator trees of all formulas, each distinct one once.
 
-    The index comes first: it has MathML. Formulas that stand only in texts are read
+    The index comes first: it has MathML. Formulas that are only in texts are read
     from their LaTeX. The topics come last and are no part of the checksum: other
     topics add their trees and leave those of the posts as they are.
     """
@@ -66,7 +66,7 @@ def build_formula_trees(
 def list_formulas(
     table: ShardedTable, file: Path, is_of_topics: bool
 ) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
-    """List the formulas of an index, or those that stand only in texts."""
+    """List the formulas of an index, or those that are only in texts."""
     if table.record is Formula and not is_of_topics:
         ids = table.read_file(file, ("formula_id", "visual_id"))
         links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))

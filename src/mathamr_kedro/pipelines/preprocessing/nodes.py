@@ -72,7 +72,7 @@ def build_formula_blocks(
     parameters: Mapping[str, Any],
     fusion: Mapping[str, Any],
 ) -> Iterator[VariantShard]:
-    """Build graphs of returnable formulas that no other graph has: each alone."""
+    """Build a graph for each returnable formula that no other graph has."""
     config = PreprocessingConfig.read(parameters)
     variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
     sources = returnable_formulas.checksum, blocks.checksum(variant)

@@ -37,7 +37,7 @@ def encode_texts(
     number = len(graphs.posts)
     width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
     write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
-    write(graphs.formulas, (), 0, width)  # alone, they say nothing in words
+    write(graphs.formulas, (), 0, width)  # they have no words
 
 
 def _choose_device() -> str:

@@ -22,7 +22,7 @@ _PAUSE = 10.0
 class TrainingCurve:
     """Draws losses into a file while a training runs.
 
-    The training goes on if the file cannot be written.
+    The training continues if the file cannot be written.
 
     Args:
         path: a PNG; always whole.

@@ -1,4 +1,4 @@
-"""Tracking of trainings by MLflow, for those who compare many of them."""
+"""Tracking of trainings by MLflow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parameters of the system: what decides its weights, and what is done with them."""
+"""Parameters of the system: those of its weights, and those of its search."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class NodeSearch(Rankings):
     """Both indexes, and the networks that encode what is asked.
 
     Its forms are the fusion of both representations, and other fusions and the single
-    representations beside it; one alone if only one was trained.
+    representations beside it; one if only one was trained.
     """
 
     def __init__(

@@ -58,7 +58,7 @@ class PairTraining:
         if self.count < 2:
             raise TrainingError(
                 f"Expected at least two formulas with trees in {str(prepared)!r} (got "
-                f"{self.count}); others are what a formula is told apart from"
+                f"{self.count}); the others are its negatives"
             )
         vocabularies = {kind: f.vocabulary for kind, f in self.forests.items()}
         self.encoders = make_encoders(config, vocabularies, seed)
@@ -87,7 +87,7 @@ class PairTraining:
         return [dict(record) for record in history]
 
     def draw_batches(self, epoch: int) -> list[Batch]:
-        """Return the batches of an epoch; one formula by itself is left out."""
+        """Return the batches of an epoch; a last batch of one formula is skipped."""
         random = np.random.default_rng([self._seed, epoch])
         order = random.permutation(self.count)
         draws = random.random((len(self.forests), self.count))

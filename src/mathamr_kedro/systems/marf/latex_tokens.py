@@ -10,12 +10,12 @@ here is what the paper makes of them, which no tree of a formula keeps.
 
 1. Tokens that mean the same become one (``\dfrac``, ``\tfrac``: ``\frac``), and those
    that only place others go (``\left``, ``\,``, ``\displaystyle``).
-2. Braces that TeX lets one leave out are put in, as TeX would read them: an argument
+2. Braces that are optional in TeX are put in, as TeX would read them: an argument
    without braces is the next token (``x^30`` is a three above and a zero beside).
    Infix ``\over`` becomes ``\frac``, primes become superscripts; braces without a
    partner are completed or dropped.
 3. Numbers have the places of their digits (Nogueira et al. 2021): ``30`` is
-   ``3 10e 1``. Zeros are left out; a number of one digit stays as it is.
+   ``3 10e 1``. Zeros are skipped; a number of one digit stays as it is.
 """
 
 from __future__ import annotations
@@ -78,10 +78,10 @@ _ARGUMENTS = {
 }
 _INFIX = {r"\over": r"\frac", r"\choose": r"\binom", r"\atop": r"\binom"}
 _NO_ARGUMENT = {END, "}", _RIGHT, *_INFIX}
-"""Where an argument is missing."""
+"""Replaces a missing argument."""
 _DIGITS = frozenset("0123456789")
 _DEEPEST = 60
-"""Groups inside of groups; what lies deeper stays flat."""
+"""Depth of nested groups; deeper ones stay flat."""
 
 
 def normalise_latex(latex: str) -> list[str]:
@@ -203,7 +203,7 @@ def _read_all(stream: TokenStream, depth: int) -> list[str]:
 
 
 def _find_end_of_number(tokens: Sequence[str], start: int) -> int:
-    """Return where a number ends that starts here; ``start`` where none does."""
+    """Return where a number ends that starts here; ``start`` if none does."""
     end, has_point = start, False
     while end < len(tokens):
         if tokens[end] == "." and not has_point:

@@ -88,7 +88,7 @@ def prepare_posts(
     """Write posts of pairs as tokens, and the context encoder; return counts.
 
     Raises:
-        MissingInputError: the context encoder is not there; the message says how to
+        MissingInputError: the context encoder is missing; the message says how to
             get it.
     """
     from mathamr_kedro.text import find_text_model  # noqa: PLC0415 - not for training

@@ -1,4 +1,4 @@
-"""From judgments to triples: which text stands for what was judged."""
+"""From judgments to triples: the text of each judged formula."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def prepare_triples(
 def list_triples(representation: Representation, sources: Collection) -> list[Triple]:
     """Return a triple for each judged formula that the collection has.
 
-    If the lab judged a formula in its post, that formula stands for itself. If it
-    judged all that look the same, the formula with the first id stands for them.
+    If the lab judged a formula in its post, that formula is taken. If it
+    judged all that look the same, the formula with the first id is taken.
     """
     topics = {t.topic_id: t for t in sources.topics() if t.task == _BY_VISUAL}
     judged = [j for j in sources.judgments() if j.topic_id in topics]

@@ -93,7 +93,7 @@ class LinearGraph:
     ) -> list[str]:
         """Return the words of some nodes and of the trees of their formulas.
 
-        Where sentences share nodes, some of a sentence may hang from no other node of
+        If sentences share nodes, some of a sentence may hang from no other node of
         it, but hold one: those follow behind.
         """
         words: list[str] = []
@@ -108,7 +108,7 @@ class LinearGraph:
             lines = [line for line in self._lines[node] if self._leads(line, members)]
             if node == root:
                 lines += [(MATH_ROLE, other) for other in lost]
-            # A stack is taken from its end: falling roles, equal ones as they stand.
+            # A stack is taken from its end: descending roles, equal ones as they are.
             lines.sort(key=partial(self._order, node), reverse=True)
             waiting += [target for _, target in lines]
             if not waiting:

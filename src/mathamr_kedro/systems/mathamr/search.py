@@ -2,7 +2,7 @@ r"""Formulas by the cosines of their contexts, a run reranked by them, and both 
 
 ::
 
-    bm25_slt            17  4  90                  a run: of BM25, or a file of anybody
+    bm25_slt            17  4  90                  a run: of BM25, or any run file
     mathamr/rerank       4 17  90                  its formulas by cosine of contexts
     mathamr                                        score-weighted RRF of the two
 
@@ -223,7 +223,7 @@ def open_first_stages(
     """Return what ranks formulas first, by name; the own one before those of files.
 
     Raises:
-        MissingInputError, MalformedInputError: a run file is not there, or holds no
+        MissingInputError, MalformedInputError: a run file is missing, or holds no
             formula of the collection.
     """
     stages: dict[str, FirstStage] = {}

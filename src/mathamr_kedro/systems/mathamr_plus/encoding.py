@@ -7,7 +7,7 @@
 
 The store knows which graphs its shards hold: a killed run encodes those that are not in
 yet, whatever the size of a shard is now. The end is proved: every graph is in the
-store. The vectors of formulas get the ids that stand with the prepared graphs.
+store. The vectors of formulas get the ids of the prepared graphs.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class EncodingConfig:
 
 def checksum_encoder(model_folder: Path, graphs: str) -> str:
     """Name an encoder by its weights and by the graphs whose numbers it knows."""
-    digest = hashlib.blake2b(digest_size=16)
+    hasher = hashlib.blake2b(digest_size=16)
     for file in find_model_files(model_folder):
-        digest.update(file.read_bytes())
-    return checksum(digest.hexdigest(), graphs)
+        hasher.update(file.read_bytes())
+    return checksum(hasher.hexdigest(), graphs)
 
 
 class EncodeRanges:
@@ -234,7 +234,7 @@ class CollectionGraphs:
     ) -> PostVectors:
         """Say what the encoded posts at some positions are.
 
-        Of formulas beside the posts their own vectors count alone.
+        Of formulas beside the posts only their own vectors count.
         """
         kinds = np.asarray(encoded.columns["kind"], dtype=np.uint8)
         numbers = np.asarray(encoded.columns["number"], dtype=np.uint32)

@@ -23,7 +23,7 @@ def list_terms(
 ) -> tuple[Term, ...]:
     """Return what the score of a post is the sum of (``mixtures``).
 
-    Empty where it depends on the other candidates too, or on a part of the query.
+    Empty if it depends on the other candidates too, or on a part of the query.
     """
     if strategy.retrieval == "combined" or strategy.query_parts != "all":
         return ()

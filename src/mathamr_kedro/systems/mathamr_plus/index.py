@@ -66,7 +66,7 @@ class MathAMRPlusIndex:
         missing = [query.key for query in found if query.entry is None]
         if missing and len(missing) == len(queries) and part != "all":
             raise MissingInputError(
-                f"No topic has vectors of its {part} alone; run the stages from "
+                f"No topic has vectors of only its {part}; run the stages from "
                 f"amr_parsing to indexing with amr_parsing.query_parts [{part}] "
                 "(conf/<env>/parameters/amr_parsing.yml), or drop query_parts from "
                 "the strategy"
@@ -75,7 +75,7 @@ class MathAMRPlusIndex:
             logger.warning(
                 "%s topics have no vectors%s and count as 0, e.g. %s",
                 len(missing),
-                "" if part == "all" else f" of their {part} alone",
+                "" if part == "all" else f" of only their {part}",
                 ", ".join(missing[:3]),
             )
         return [query for query in found if query.entry and _has_formula(query)]

@@ -41,7 +41,7 @@ from mathamr_kedro.vectors.rescoring import rescore_candidates
 
 
 class Questions(dict[PostId, PostId]):
-    """The question of each answer, where both are in the index."""
+    """The question of each answer, if both are in the index."""
 
     @cached_property
     def answers(self) -> dict[PostId, list[PostId]]:
@@ -53,7 +53,7 @@ class Questions(dict[PostId, PostId]):
 
 
 def find_questions(tables: Iterable[pa.Table], indexed: Container[PostId]) -> Questions:
-    """Return the question of each answer, where both are in the index.
+    """Return the question of each answer, if both are in the index.
 
     Args:
         tables: posts, with the columns ``post_id`` and ``parent_id``.
@@ -80,7 +80,7 @@ def search_posts(
     Args:
         index: where to search.
         strategy: how to search.
-        question_of: question of each answer, where both are in the index; as
+        question_of: question of each answer, if both are in the index; as
             :class:`Questions` its answers are listed once for all calls.
         queries: the topics.
         depth: posts in a list.

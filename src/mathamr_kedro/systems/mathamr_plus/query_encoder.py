@@ -175,7 +175,7 @@ def _take_entry(query: Query) -> PostEntry:
 
 
 def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
-    """Say what of a query could not be read as it stands."""
+    """Say what of a query could not be read as it is."""
     problems = []
     for mention in clean.formula_map:
         trees = formula.trees_from_latex(mention.latex, mode="total")

@@ -56,7 +56,7 @@ class Strategy:
     """Thesis 3.5.2."""
     hnsw_walks: HnswWalks = "one"
     """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
-    of a query alone; or ``one`` for all of them together."""
+    of a query separately; or ``one`` for all of them together."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = TASK_1_TYPES
@@ -212,7 +212,7 @@ def find_formulas(
 ) -> list[FormulaHits]:
     """Return the best formulas for each query, each visual id once (Task 2).
 
-    A visual id stands where its best instance stands. Only formulas on the list of
+    A visual id has the rank of its best instance. Only formulas on the list of
     returnable ones are returned; one of a comment names the post it belongs to.
 
     Args:

@@ -42,10 +42,10 @@ class SSEmb(PaperSystem):
             tree = found.opt if found is not None else None
             if tree is None or tree.is_blank:
                 continue
-            digest = blake2b(tree.to_string().encode(), digest_size=8).digest()
-            if digest in trees:
+            checksum = blake2b(tree.to_string().encode(), digest_size=8).digest()
+            if checksum in trees:
                 continue
-            trees.add(digest)
+            trees.add(checksum)
             graph = build_shared_graph(tree)
             if len(graph.nodes) >= _MIN_NODES:
                 builder.add(graph)

@@ -14,7 +14,7 @@ A \ar[r]^f \ar@{^{(}->}[d] & B        O!diagram
                                          └─ M!R! ...
 ```
 
-In the layout tree an arrow stands behind its object (``→``, ``↪``, ``↓``), its labels
+In the layout tree an arrow follows its object (``→``, ``↪``, ``↓``), its labels
 over, under or within it.
 """
 
@@ -64,7 +64,7 @@ def _read_xymatrix(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _read_tikzcd(reader: Reader, boxes: list[Box]) -> None:
-    r"""Read what stands behind ``\begin{tikzcd}``."""
+    r"""Read what follows ``\begin{tikzcd}``."""
     options = reader.take_raw_option() or ""
     separators = {"&", r"\&"} if "ampersand" in options else {"&"}
     tokens = _take_body(reader)
@@ -139,7 +139,7 @@ def _make_diagram(reader: Reader, table: _Table, kind: type[CellTokens]) -> Item
         ]
         for row, cells in enumerate(objects)
     ]
-    for _ in arrows:  # they start where there is no object
+    for _ in arrows:  # they start without an object
         reader.note("bad_arrow")
     array = Array(rows)
     return Dual(App(_DIAGRAM, [array]), array)

@@ -56,7 +56,7 @@ class TikzCell(CellTokens):
 
 
 class _Options:
-    """What stands between the square brackets of an arrow."""
+    """What is between the square brackets of an arrow."""
 
     def __init__(self, way: str | None) -> None:
         self.way = way

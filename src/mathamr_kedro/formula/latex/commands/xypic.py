@@ -85,7 +85,7 @@ class XyCell(CellTokens):
         return self.add_steps(text)
 
     def _read_modifier(self) -> list[str]:
-        """Return the styles of what stands behind an ``@``."""
+        """Return the styles of what follows an ``@``."""
         while self.peek() in _BEFORE_STYLES:
             self.i += 1
         token = self.peek()
@@ -131,7 +131,7 @@ class XyCell(CellTokens):
 
 
 def _name_styles(text: str) -> list[str]:
-    """Name what stands between the braces of ``@{...}``.
+    """Name what is between the braces of ``@{...}``.
 
     >>> _name_styles("^{(}->"), _name_styles("-->"), _name_styles("->")
     (['hook'], ['dashed'], [])

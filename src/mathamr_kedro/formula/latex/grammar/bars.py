@@ -1,4 +1,4 @@
-r"""What stands between bars or angle brackets.
+r"""What is between bars or angle brackets.
 
 ```
 |x|   ||x||   \|x\|     absolute value and norm
@@ -107,7 +107,7 @@ class BarRules(FormulaRules):
         return self.scripted(delimit(KET, [_as_role(bar, "OPEN"), inner, angle]))
 
     def in_brackets(self) -> Item | None:
-        """Return what stands in brackets of quantum mechanics: no bars, no angles."""
+        """Return what is in brackets of quantum mechanics: no bars, no angles."""
         start = self.i
         saved = self.no_bars, self.no_angles
         self.no_bars = self.no_angles = True

@@ -10,7 +10,7 @@ from mathamr_kedro.formula.latex.limits import MAX_STEPS, LimitError
 from mathamr_kedro.formula.latex.nodes import App, Item
 
 END = "END"
-"""Role of what stands behind the last item."""
+"""Role of what follows the last item."""
 
 BIG_OPERATORS = frozenset({"BIGOP", "SUMOP", "INTOP", "LIMITOP", "DIFFOP"})
 SIGNS = frozenset({"ADDOP", "BINOP"})

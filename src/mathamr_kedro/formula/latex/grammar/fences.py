@@ -1,4 +1,4 @@
-r"""What stands between fences.
+r"""What is between fences.
 
 ```
 (a)  (a, b)  [0, 1)  \{x | x > 0\}  (d/dx) f
@@ -24,7 +24,7 @@ class FenceRules(FunctionRules):
     """Rules of factors between two fences."""
 
     def opened(self) -> Item | None:
-        """Return what stands between fences."""
+        """Return what is between fences."""
         start = self.i
         opening = self.items[start]
         key = opening.key

@@ -38,7 +38,7 @@ _TAKES_SCRIPTS_BEFORE = FUNCTIONS | BIG_OPERATORS | {"ARRAY"}
 
 
 class FunctionRules(BarRules):
-    """Rules of factors that take what stands behind them."""
+    """Rules of factors that take what follows them."""
 
     def array(self) -> Item | None:
         """Return a table; with a brace after it, cases."""
@@ -56,7 +56,7 @@ class FunctionRules(BarRules):
         return self.with_argument(self.scripted(self.items[i]), self.roles[i])
 
     def with_argument(self, function: Item, role: str) -> Item:
-        """Return ``function (x, y)`` or ``function x``, or the function alone."""
+        """Return ``function (x, y)`` or ``function x``, or only the function."""
         if self.roles[self.i] is END:
             return function
         applied = self.fenced_arguments(function)
@@ -150,7 +150,7 @@ class FunctionRules(BarRules):
         return self.factor()
 
     def base_role(self) -> str:
-        """Return the role of what the scripts here stand before."""
+        """Return the role of what follows the scripts here."""
         i = self.i
         while self.roles[i] in _PRE_SCRIPTS:
             i += 1

@@ -1,7 +1,7 @@
 r"""Whole rows: formulas, and what people write that is none.
 
 ```
-= b      a relation without a left side        + -      operators alone
+= b      a relation without a left side        + -      only operators
 (mod n)  a remark without a formula            {}^a     scripts of nothing
 ```
 """
@@ -162,11 +162,11 @@ class Grammar(FenceRules):
         return App(op, [ABSENT, right])
 
     def subscript(self) -> Item | None:
-        """Return what stands below: formulas and operators in any order."""
+        """Return what is below: formulas and operators in any order."""
         return self._script(self.one_subscript)
 
     def superscript(self) -> Item | None:
-        """Return what stands above: primes, formulas and operators in any order."""
+        """Return what is above: primes, formulas and operators in any order."""
         return self._script(self.one_superscript)
 
     def _script(self, rule: Callable[[], Item | None]) -> Item | None:
@@ -191,7 +191,7 @@ class Grammar(FenceRules):
         return enumerate_items(stuff) if self.roles[self.i] is END else None
 
     def one_superscript(self) -> Item | None:
-        """Return primes, or what may stand below too."""
+        """Return primes, or what may be below too."""
         start = self.i
         while self.roles[self.i] == "SUPOP":
             self.i += 1

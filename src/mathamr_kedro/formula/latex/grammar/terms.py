@@ -42,7 +42,7 @@ class TermRules(Cursor):
     """Rules from expressions down to factors."""
 
     def expression(self) -> Item | None:
-        """Return a sum of terms, or an operator that stands alone."""
+        """Return a sum of terms, or an operator without operands."""
         start = self.i
         roles = self.roles
         sign = None
@@ -73,7 +73,7 @@ class TermRules(Cursor):
         return None
 
     def more_terms(self, first: Item) -> Item:
-        """Return ``first (sign term)*``; a last sign alone is a limit from one side."""
+        """Return ``first (sign term)*``; a last sign by itself is a one-sided limit."""
         terms = [first]
         while self.roles[self.i] in SIGNS:
             start = self.i
