@@ -20,7 +20,7 @@ from mathamr_kedro.experiments.examples import (
 )
 from mathamr_kedro.experiments.first_results import read_results, tabulate_results
 from mathamr_kedro.experiments.grid import Experiment, list_cells
-from mathamr_kedro.experiments.node_pairs import NodeVectors, compare_nodes, write_pair
+from mathamr_kedro.experiments.node_pairs import compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults, ShownRun
 from mathamr_kedro.runs import TopicSet
@@ -178,9 +178,7 @@ def read_vectors(mark: str):
 def test_the_same_pair_is_compared_under_each_condition(caplog):
     shown = [make_shown("none", "1"), make_shown("full", "5"), make_shown("x", "gone"),
              make_shown("old", None)]  # fmt: skip
-    found = compare_nodes(
-        shown, TEXTS, NodePair("A.301", "21"), NodeVectors(read_vectors, 500)
-    )
+    found = compare_nodes(shown, TEXTS, NodePair("A.301", "21"), read_vectors)
     assert list(found) == ["none", "full"]
     assert "no picture of x: deleted" in caplog.text
     query, post = entry("A.301", "topic", 1), entry("21", "answer", 3)
@@ -194,9 +192,8 @@ def test_the_same_pair_is_compared_under_each_condition(caplog):
 
 def test_the_most_relevant_post_replaces_a_missing_one():
     wanted = NodePair("A.301", "591846")
-    vectors = NodeVectors(read_vectors, 500)
-    found = compare_nodes([make_shown("none", "1")], TEXTS, wanted, vectors)
+    found = compare_nodes([make_shown("none", "1")], TEXTS, wanted, read_vectors)
     assert found["none"].post_key == "9"  # grade 3, the smallest id with vectors
     assert "replace them" in write_pair(wanted, found)
-    assert compare_nodes([], TEXTS, wanted, vectors) == {}
+    assert compare_nodes([], TEXTS, wanted, read_vectors) == {}
     assert "No judged topic" in write_pair(wanted, {})

@@ -14,7 +14,14 @@ from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.search import Answer, Explanation, Result
 from mathamr_kedro.search.explanation import Match
 from mathamr_kedro.search.responses import to_plain
-from mathamr_kedro.serve.views import AnswerView, TextView, show_formula, show_words
+from mathamr_kedro.serve.views import (
+    TextView,
+    show_answer,
+    show_explanation,
+    show_formula,
+    show_post,
+    show_words,
+)
 from mathamr_kedro.systems import ScorePart
 
 TEXT = (
@@ -30,7 +37,7 @@ def view() -> TextView:
         FormulaMention(name, f"id-{name}", "", latex, 0, 0)
         for name, latex in LATEX.items()
     ]
-    return TextView(TEXT, mentions, 500)
+    return TextView(TEXT, mentions)
 
 
 def join(parts: Any) -> str:
@@ -72,7 +79,7 @@ def test_words_with_dollars_are_read_as_formulas() -> None:
 
 
 def test_a_sentence_whose_spaces_were_changed_begins_no_paragraph() -> None:
-    view = TextView("It\u00a0is.\n\nIt is\u00a0so.\n\nEnd.", (), 500)
+    view = TextView("It\u00a0is.\n\nIt is\u00a0so.\n\nEnd.", ())
     found = [(join(s.parts), s.new_paragraph) for s in view.sentences]
     assert found == [("It is.", False), ("It is so.", False), ("End.", True)]
 
@@ -92,7 +99,7 @@ REPLY = Post(
 def show(result: Result, compared: Any = None, texts: Any = None) -> dict[str, Any]:
     texts = {"1": QUESTION, "2": REPLY} if texts is None else texts
     answer = Answer((result,), ("slow",), None, texts, ("2",))
-    found = to_plain(AnswerView(500).show(answer, compared or {}))
+    found = to_plain(show_answer(answer, compared or {}))
     assert (found["query"], found["warnings"]) == ([], ["slow"])
     return found["results"][0]
 
@@ -157,21 +164,21 @@ def test_what_was_found_by_its_text_is_compared_with_the_query() -> None:
 def test_the_query_is_shown_as_it_was_read() -> None:
     written = CleanText("Is FORMULA_0 odd?", QUESTION.formula_map)
     answer = Answer((), (), SimpleNamespace(written=written))
-    (sentence,) = AnswerView(500).show(answer).query
+    (sentence,) = show_answer(answer).query
     assert (sentence.key, join(sentence.parts)) == ("S1", "Is <F0> odd?")
 
 
 def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
-    shown = AnswerView(500).show_post(REPLY, QUESTION)
+    shown = show_post(REPLY, QUESTION)
     assert join(shown.title) == "Is <F0> odd?"
     assert (shown.tags, shown.question_id, shown.type) == (
         ("algebra",), "1", "answer",
     )  # fmt: skip
     assert (shown.date, shown.votes) == (None, None)
     assert len(shown.sentences) == 5
-    alone = AnswerView(500).show_post(REPLY, None)
+    alone = show_post(REPLY, None)
     assert (alone.title, alone.tags) == ((), ())
-    own = AnswerView(500).show_post(QUESTION, None)
+    own = show_post(QUESTION, None)
     assert (own.date, own.votes) == ("2020-01-02", 7)
     assert join(own.title) == "Is <F0> odd?"
 
@@ -179,9 +186,8 @@ def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
 def test_an_explanation_names_rows_and_columns() -> None:
     similarity = np.array([[0.123456, 0.5], [0.25, 0.1]])
     found = Explanation("q", "2", ("F0 $x$", "D"), ("S1 a $y$ b", "D"), similarity)
-    view = AnswerView(500)
-    post = view.show_post(REPLY, QUESTION)
-    shown = view.show_explanation(found, TextView("Is it?", (), 500), post)
+    post = show_post(REPLY, QUESTION)
+    shown = show_explanation(found, TextView("Is it?", ()), post)
     assert [row.key for row in shown.rows] == ["F0", "D"]
     assert shown.rows[0].parts == show_words("$x$")
     assert shown.columns[0].parts == show_words("a $y$ b")

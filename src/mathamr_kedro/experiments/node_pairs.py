@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Topic
@@ -19,21 +19,15 @@ from mathamr_kedro.vectors import VectorStore
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class NodeVectors:
-    """Where the vectors of a cell's topics and posts are found."""
-
-    read: Callable[[str], tuple[VectorStore, VectorStore]]
-    """By the mark of an encoder: topics, posts."""
-    max_tokens: int
-    """Limit of a chunk when texts were parsed."""
+ReadVectors: TypeAlias = Callable[[str], tuple[VectorStore, VectorStore]]
+"""By the checksum of an encoder: vectors of topics and of posts."""
 
 
 def compare_nodes(
     shown: Sequence[ShownRun],
     texts: ExampleTexts,
     wanted: NodePair,
-    source: NodeVectors,
+    read: ReadVectors,
 ) -> dict[str, Explanation]:
     """Compare the nodes of a topic with those of a post under each condition.
 
@@ -47,7 +41,7 @@ def compare_nodes(
     if found is None:
         return {}
     topic, chosen = found
-    stores = {label: _open(label, run, source) for label, run in _list_cells(shown)}
+    stores = {label: _open(label, run, read) for label, run in _list_cells(shown)}
     opened = {label: pair for label, pair in stores.items() if pair is not None}
     grades = chosen.qrels.grades.get(topic.topic_id, {})
     ranked = sorted(grades, key=lambda d: (-grades[d], len(d), d))
@@ -58,7 +52,7 @@ def compare_nodes(
     else:
         return {}
     return {
-        label: _compare(topic, post, pair, texts, source.max_tokens)
+        label: _compare(topic, post, pair, texts)
         for label, pair in opened.items()
         if topic.topic_id in pair[0].places
     }
@@ -111,11 +105,11 @@ def _list_cells(shown: Sequence[ShownRun]) -> list[tuple[str, ShownRun]]:
 
 
 def _open(
-    label: str, run: ShownRun, source: NodeVectors
+    label: str, run: ShownRun, read: ReadVectors
 ) -> tuple[VectorStore, VectorStore] | None:
     mark = run.cell.record.encoder.get("vectors")
     try:
-        return source.read(str(mark)) if mark else None
+        return read(str(mark)) if mark else None
     except MissingInputError as problem:
         logger.warning("no picture of %s: %s", label, problem)
         return None
@@ -126,7 +120,6 @@ def _compare(
     post_id: PostId,
     stores: tuple[VectorStore, VectorStore],
     texts: ExampleTexts,
-    max_tokens: int,
 ) -> Explanation:
     (query,) = stores[0].read([topic.topic_id]).entries()
     (entry,) = stores[1].read([post_id]).entries()
@@ -134,8 +127,8 @@ def _compare(
     return explain(
         query,
         entry,
-        caption_nodes(topic.text, topic.formula_map, query.kinds, max_tokens),
-        caption_nodes(post.text, post.formula_map, entry.kinds, max_tokens)
+        caption_nodes(topic.text, topic.formula_map, query.kinds),
+        caption_nodes(post.text, post.formula_map, entry.kinds)
         if post is not None
         else None,
     )

@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.amr import MAX_CHUNK_TOKENS, split_chunks
+from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
@@ -177,7 +177,6 @@ def caption_nodes(
     text: str,
     formula_map: Sequence[FormulaMention],
     kinds: Sequence[int],
-    max_tokens: int = MAX_CHUNK_TOKENS,
 ) -> Captions:
     r"""Return the words of the formula and sentence nodes of a text.
 
@@ -192,13 +191,12 @@ def caption_nodes(
         formula_map: what they stand for.
         kinds: of the nodes of its graph. Sentences stay without words if the graph
             has another number of them, as after a parser that splits texts its own way.
-        max_tokens: limit of a chunk when it was parsed.
     """
     captions = {
         (FORMULA, int(m.placeholder.removeprefix("FORMULA_"))): f"${m.latex}$"
         for m in formula_map
     }
-    chunks = split_chunks(text, max_tokens)
+    chunks = split_chunks(text)
     sentences = [sentence for chunk in chunks for sentence in chunk.sentences]
     if len(sentences) == list(kinds).count(SENTENCE):
         captions |= {

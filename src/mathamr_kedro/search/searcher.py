@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
@@ -87,7 +86,6 @@ class Searcher:
         vectors: the index of MathAMR+, whose vectors say what matches what.
         encoder: prepares what was typed.
         lookups: tells of what was found.
-        max_tokens: limit of a chunk when posts were parsed.
     """
 
     def __init__(
@@ -96,10 +94,9 @@ class Searcher:
         vectors: MathAMRPlusIndex,
         encoder: QueryEncoder,
         lookups: Lookups,
-        max_tokens: int = MAX_CHUNK_TOKENS,
     ) -> None:
         self.systems, self._vectors, self._encoder = systems, vectors, encoder
-        self.lookups, self.max_tokens = lookups, max_tokens
+        self.lookups = lookups
 
     @property
     def store(self) -> PostReader:
@@ -356,10 +353,10 @@ class Searcher:
     def _caption(self, post: PostEntry, text: Post | None) -> Captions:
         if text is None:
             return {}
-        return caption_nodes(text.text, text.formula_map, post.kinds, self.max_tokens)
+        return caption_nodes(text.text, text.formula_map, post.kinds)
 
     def _caption_query(self, query: Query) -> Captions:
-        return caption_nodes(*query.written, _entry(query).kinds, self.max_tokens)
+        return caption_nodes(*query.written, _entry(query).kinds)
 
     def _match(
         self, query: Query, key: PostId, parts: Sequence[ScorePart]

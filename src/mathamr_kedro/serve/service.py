@@ -30,7 +30,13 @@ from mathamr_kedro.search.responses import (
     TreesResponse,
 )
 from mathamr_kedro.serve.settings import ServeConfig
-from mathamr_kedro.serve.views import AnswerView, TextView, show_formula
+from mathamr_kedro.serve.views import (
+    TextView,
+    show_answer,
+    show_explanation,
+    show_formula,
+    show_post,
+)
 from mathamr_kedro.systems import Target
 
 _logger = logging.getLogger(__name__)
@@ -98,7 +104,6 @@ class SearchService:
         self.searcher: Searcher = open_search(
             config.env, config.data_root, config.system
         )
-        self._view = AnswerView(self.searcher.max_tokens)
 
     def catch_up(self) -> None:
         """Open the index again if another process changed it."""
@@ -126,14 +131,14 @@ class SearchService:
         )
         query, compare = found.query, self.searcher.compare
         pairs = {} if query is None else {k: compare(query, k) for k in found.keys}
-        return self._view.show(found, pairs)
+        return show_answer(found, pairs)
 
     def search_formula(self, latex: str, asked: SearchRequest) -> SearchResponse:
         """Find posts by their formula that is most like a given one."""
         self.catch_up()
         keep = asked.make_filter(by_type=True)
         found = self.searcher.search_formula(latex, asked.top, asked.system, keep)
-        return self._view.show(found)
+        return show_answer(found)
 
     def explain(
         self, text: str, post_id: str, is_formula: bool = False, graphs: bool = False
@@ -141,9 +146,9 @@ class SearchService:
         """Compare every part of a query with every part of a post."""
         self.catch_up()
         query = self.searcher.read(text, is_formula)
-        shown = self._view.show_explanation(
+        shown = show_explanation(
             self.searcher.compare(query, post_id),
-            TextView(*query.clean, self.searcher.max_tokens),
+            TextView(*query.clean),
             self.read_post(post_id),
         )
         if not graphs:
@@ -164,9 +169,7 @@ class SearchService:
         if post is None:
             raise MissingInputError(f"No post has the id {post_id!r}")
         parent = post.parent_id
-        return self._view.show_post(
-            post, find([parent]).get(parent) if parent else None
-        )
+        return show_post(post, find([parent]).get(parent) if parent else None)
 
     def list_systems(self) -> SystemsResponse:
         """Return what can be asked, and what is asked by default."""

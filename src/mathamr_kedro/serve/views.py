@@ -70,22 +70,19 @@ class TextView:
     Args:
         text: with placeholders.
         formula_map: what they stand for.
-        max_tokens: limit of a chunk when it was parsed.
     """
 
-    def __init__(
-        self, text: str, formula_map: Sequence[FormulaMention], max_tokens: int
-    ) -> None:
+    def __init__(self, text: str, formula_map: Sequence[FormulaMention]) -> None:
         self._formulas = {m.placeholder: m for m in formula_map}
         self.sentences = tuple(
             Sentence(f"S{number}", new, self.cut(sentence))
-            for number, (new, sentence) in enumerate(_split(text, max_tokens), 1)
+            for number, (new, sentence) in enumerate(_split(text), 1)
         )
 
     @classmethod
-    def of_post(cls, post: Post, max_tokens: int) -> TextView:
+    def of_post(cls, post: Post) -> TextView:
         """Return the view of a post."""
-        return cls(post.text, post.formula_map, max_tokens)
+        return cls(post.text, post.formula_map)
 
     def cut(self, text: str) -> tuple[Part, ...]:
         """Return a text as words and formulas in turn."""
@@ -114,89 +111,81 @@ class TextView:
         return tuple(shown)
 
 
-class AnswerView:
-    """Makes responses of what was found.
+def show_answer(
+    answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
+) -> SearchResponse:
+    """Return an answer with the query as it was read.
 
     Args:
-        max_tokens: limit of a chunk when posts were parsed.
+        answer: what was found.
+        compared: what was found by its text, with the query; by key.
     """
+    clean = answer.query.written if answer.query is not None else None
+    return SearchResponse(
+        TextView(*clean).sentences if clean else (),
+        answer.warnings,
+        tuple(
+            _show_result(result, answer.texts, key, compared)
+            for result, key in zip(answer.results, answer.keys, strict=True)
+        ),
+    )
 
-    def __init__(self, max_tokens: int) -> None:
-        self._max_tokens = max_tokens
 
-    def show(
-        self, answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
-    ) -> SearchResponse:
-        """Return an answer with the query as it was read.
+def _show_result(
+    result: Result,
+    texts: Mapping[str, Post],
+    key: str,
+    compared: Mapping[str, Explanation],
+) -> FoundPost:
+    post = texts.get(key)
+    matches = tuple(_show_match(match, post) for match in result.matches)
+    if key in compared:  # whichever system found it
+        matches = tuple(_list_nearest(compared[key]))
+    more: dict[str, Any] = {}
+    if post is not None:
+        view = TextView.of_post(post)
+        more = _describe(post, texts.get(post.parent_id or ""))
+        more["sentences"] = view.choose({m.post for m in matches})
+    return FoundPost(
+        result.rank,
+        result.post_id,
+        round(result.score, 6),
+        result.post_type,
+        show_words(result.title),
+        matches,
+        tuple(map(_show_part, result.parts)),
+        _show_pattern(result.pattern),
+        **more,
+    )
 
-        Args:
-            answer: what was found.
-            compared: what was found by its text, with the query; by key.
-        """
-        clean = answer.query.written if answer.query is not None else None
-        return SearchResponse(
-            TextView(*clean, self._max_tokens).sentences if clean else (),
-            answer.warnings,
-            tuple(
-                self._show_result(result, answer.texts, key, compared)
-                for result, key in zip(answer.results, answer.keys, strict=True)
-            ),
-        )
 
-    def _show_result(
-        self,
-        result: Result,
-        texts: Mapping[str, Post],
-        key: str,
-        compared: Mapping[str, Explanation],
-    ) -> FoundPost:
-        post = texts.get(key)
-        matches = tuple(_show_match(match, post) for match in result.matches)
-        if key in compared:  # whichever system found it
-            matches = tuple(_list_nearest(compared[key]))
-        more: dict[str, Any] = {}
-        if post is not None:
-            view = TextView.of_post(post, self._max_tokens)
-            more = _describe(post, texts.get(post.parent_id or ""))
-            more["sentences"] = view.choose({m.post for m in matches})
-        return FoundPost(
-            result.rank,
-            result.post_id,
-            round(result.score, 6),
-            result.post_type,
-            show_words(result.title),
-            matches,
-            tuple(map(_show_part, result.parts)),
-            _show_pattern(result.pattern),
-            **more,
-        )
+def show_post(post: Post, question: Post | None) -> PostResponse:
+    """Return a whole post."""
+    source = post if post.title or question is None else question
+    view = TextView(source.title, source.formula_map)
+    return PostResponse(
+        post_id=post.post_id,
+        type=post.post_type,
+        title=view.cut(source.title),
+        **_describe(post, question),
+        question_id=post.parent_id,
+        sentences=TextView.of_post(post).sentences,
+    )
 
-    def show_post(self, post: Post, question: Post | None) -> PostResponse:
-        """Return a whole post."""
-        source = post if post.title or question is None else question
-        view = TextView(source.title, source.formula_map, self._max_tokens)
-        return PostResponse(
-            post_id=post.post_id,
-            type=post.post_type,
-            title=view.cut(source.title),
-            **_describe(post, question),
-            question_id=post.parent_id,
-            sentences=TextView.of_post(post, self._max_tokens).sentences,
-        )
 
-    def show_explanation(
-        self, found: Explanation, query: TextView, post: PostResponse
-    ) -> ExplainResponse:
-        """Return the similarities with the names and words of rows and columns."""
-        return ExplainResponse(
-            round(found.score, 6),
-            tuple(map(_show_node, found.query_labels)),
-            tuple(map(_show_node, found.post_labels)),
-            tuple(map(tuple, found.similarity.round(4).tolist())),
-            tuple(found.best.tolist()),
-            query.sentences,
-            post,
-        )
+def show_explanation(
+    found: Explanation, query: TextView, post: PostResponse
+) -> ExplainResponse:
+    """Return the similarities with the names and words of rows and columns."""
+    return ExplainResponse(
+        round(found.score, 6),
+        tuple(map(_show_node, found.query_labels)),
+        tuple(map(_show_node, found.post_labels)),
+        tuple(map(tuple, found.similarity.round(4).tolist())),
+        tuple(found.best.tolist()),
+        query.sentences,
+        post,
+    )
 
 
 def _describe(post: Post, question: Post | None) -> dict[str, Any]:
@@ -248,10 +237,10 @@ def _head(label: str) -> str:
     return label.partition(" ")[0]
 
 
-def _split(text: str, max_tokens: int) -> Iterator[tuple[bool, str]]:
+def _split(text: str) -> Iterator[tuple[bool, str]]:
     """Yield each sentence, and whether a paragraph begins with it."""
     place = 0
-    for chunk in split_chunks(text, max_tokens):
+    for chunk in split_chunks(text):
         for sentence in chunk.sentences:
             found = text.find(sentence, place)
             if found < 0:  # spaces were changed

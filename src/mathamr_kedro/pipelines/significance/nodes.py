@@ -9,7 +9,6 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from mathamr_kedro.amr import MAX_CHUNK_TOKENS
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
@@ -17,7 +16,7 @@ from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
 from mathamr_kedro.experiments.examples import ExampleTexts, write_examples
 from mathamr_kedro.experiments.figures import draw_outcome
-from mathamr_kedro.experiments.node_pairs import NodeVectors, compare_nodes, write_pair
+from mathamr_kedro.experiments.node_pairs import compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
     summarise_evaluation,
@@ -107,11 +106,7 @@ def compare_pair(
     from mathamr_kedro.search.heatmap import draw_panels  # noqa: PLC0415
 
     config = SignificanceConfig.read(parameters["significance"]).examples
-    found = NodeVectors(
-        vectors.open,
-        MAX_CHUNK_TOKENS,
-    )
-    pair = compare_nodes(outcome.shown, texts, config.pair, found)
+    pair = compare_nodes(outcome.shown, texts, config.pair, vectors.open)
     return pair, draw_panels(pair)
 
 
