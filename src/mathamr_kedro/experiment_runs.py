@@ -83,7 +83,7 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """What it printed."""
+        """Its output."""
         return self.folder / LOG
 
 
@@ -144,7 +144,7 @@ class GridRun:
 
     def open_session(self, **changes: Any) -> KedroSession:
         """Open a session with more parameters."""
-        # Loaded here: who looks at results waits for no session.
+        # Loaded here: showing results needs no session.
         from kedro.framework.session import KedroSession  # noqa: PLC0415
 
         configure_kedro(self.root)
@@ -178,7 +178,7 @@ class GridRun:
         return cells
 
     def lock(self) -> WriterLock:
-        """Keep other runs off the same data; the cells of this one may write."""
+        """Lock the data root against other runs; the cells of this one may write."""
         command = f"mathamr experiments run {self.name}"
         return WriterLock(find_roots(self.context)[0], command)
 

@@ -65,7 +65,7 @@ class ProjectHooks:
 
     @hook_impl
     def before_node_run(self, node: Node) -> None:
-        """Say which node begins."""
+        """Log which node begins."""
         self._begun += 1
         logger.info("%d of %d: %s", self._begun, self._nodes, node.name)
 
@@ -73,7 +73,7 @@ class ProjectHooks:
     def after_pipeline_run(
         self, run_params: dict[str, Any], pipeline: Pipeline, catalog: CatalogProtocol
     ) -> None:
-        """Let others write; print a summary of ``kedro run`` and record it as last."""
+        """Release the lock; print a summary of ``kedro run`` and record it as last."""
         self._locks.close()
         command = click.get_current_context(silent=True)
         given = run_params.get("runtime_params") or {}
@@ -88,7 +88,7 @@ class ProjectHooks:
 
     @hook_impl
     def on_pipeline_error(self, error: Exception) -> None:
-        """Let others write; on the command line, replace our error by its message."""
+        """Release the lock; on the command line, replace our error by its message."""
         self._locks.close()
         if click.get_current_context(silent=True) is not None:
             with plain_errors():

@@ -1,7 +1,7 @@
 """The project from outside Kedro's own commands: its catalog, in any environment.
 
-A session of Kedro imports every stage, and with them torch. Whoever only looks at what
-was made should not wait for that: :func:`open_catalog` reads only ``conf/``.
+A session of Kedro imports every stage, and with them torch. Reading the
+outputs needs neither: :func:`open_catalog` reads only ``conf/``.
 """
 
 from __future__ import annotations

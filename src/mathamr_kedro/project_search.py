@@ -1,4 +1,4 @@
-r"""The search of a project from outside Kedro: opened once, asked as often as wanted.
+r"""The search of a project from outside Kedro: opened once for many queries.
 
 ::
 
@@ -352,7 +352,7 @@ class _Project:
 
     @cached_property
     def query_encoder(self) -> QueryEncoder:
-        """What turns texts into vectors."""
+        """The encoder of queries."""
         fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
         trees = StoredTrees(self.catalog.load("formula_trees").path)
         parse = ParseTexts(self.parsing.parser_settings)

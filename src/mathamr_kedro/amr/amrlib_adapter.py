@@ -25,7 +25,7 @@ _BEAM = 4
 
 @dataclass(frozen=True)
 class AmrlibConfig(ParserSettings):
-    """What ``parser: amrlib`` reads."""
+    """Parameters of ``parser: amrlib``."""
 
     name: ClassVar = "amrlib"
 

@@ -52,7 +52,7 @@ class AMRParser(Protocol):
 
 
 class ParserSettings(ABC):
-    """What a parser reads from its group of ``amr_parsing``: a frozen dataclass.
+    """Parameters of a parser, its group of ``amr_parsing``: a frozen dataclass.
 
     It travels to the workers; each of them opens the parser once.
     """

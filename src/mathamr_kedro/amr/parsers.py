@@ -20,7 +20,7 @@ AUTO = "auto"
 
 @dataclass(frozen=True)
 class Parsers:
-    """What each parser reads; the names of the fields are those of the parsers."""
+    """Parameters of each parser; the names of the fields are those of the parsers."""
 
     builtin: BuiltinConfig = field(default_factory=BuiltinConfig)
     transition: TransitionConfig = field(default_factory=TransitionConfig)

@@ -145,7 +145,7 @@ class TextColumn:
 
     @classmethod
     def join(cls, columns: Sequence[TextColumn]) -> TextColumn:
-        """Put columns one after another."""
+        """Concatenate columns."""
         shifts = np.cumsum([0] + [len(c.text) for c in columns])
         return cls(
             np.concatenate([c.text for c in columns]),

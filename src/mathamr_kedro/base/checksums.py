@@ -77,7 +77,7 @@ def name_version(step: str, version: int) -> str:
 
 @dataclass(frozen=True)
 class FileChecksum:
-    """What a file was when it was written."""
+    """Size and hash of a file when it was written."""
 
     size: int
     """Bytes."""

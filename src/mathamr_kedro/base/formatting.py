@@ -54,7 +54,7 @@ def _format_cell(value: Any) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Say a duration in words.
+    """Format a duration.
 
     >>> [format_duration(s) for s in (0.04, 2.31, 8, 150, 9000)]
     ['0.0 s', '2.3 s', '8 s', '2 min 30 s', '2 h 30 min']

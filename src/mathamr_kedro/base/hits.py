@@ -30,7 +30,7 @@ DECIMALS = 9
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What was found for one query, best first."""
+    """Results of one query, best first."""
 
     ids: list[str]
     """Of posts, or of formulas."""

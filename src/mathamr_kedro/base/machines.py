@@ -52,7 +52,7 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """Say it in words."""
+        """The description in words."""
         if not self.device:
             return "a machine that was not recorded"
         plural = "" if self.cores == 1 else "s"

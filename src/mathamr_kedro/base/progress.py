@@ -68,7 +68,7 @@ def report_progress(
 
 
 class _Meter:
-    """What is known about a loop."""
+    """Counts and times of a loop."""
 
     def __init__(self, name: str, total: int | None, total_bytes: int) -> None:
         self.started = time.perf_counter()
@@ -76,7 +76,7 @@ class _Meter:
         self._first_byte = _bytes_read[0]
 
     def describe(self, count: int, now: float) -> str:
-        """Say how far it is."""
+        """Describe the progress."""
         share, passed = self._find_share(count), now - self.started
         parts = [_format_rate(count, passed)]
         if 0 < share < 1:
@@ -103,7 +103,7 @@ class _Meter:
 
 
 def _format_rate(count: int, seconds: float) -> str:
-    """Say how fast; what takes more than a second, by its time.
+    """Format a rate; items that take more than a second, by their time.
 
     >>> [_format_rate(n, 10.0) for n in (50_000, 100, 25, 10, 4, 0)]
     ['5,000/s', '10/s', '2.5/s', '1.0/s', '2.5 s each', 'none in 10 s']

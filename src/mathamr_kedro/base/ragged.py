@@ -44,7 +44,7 @@ class RaggedVectors(Generic[A]):
 
     @classmethod
     def of(cls, rows: Sequence[A]) -> RaggedVectors[A]:
-        """Put matrices one after another, each a row.
+        """Concatenate matrices, each a row.
 
         >>> RaggedVectors.of([np.eye(2), np.ones((1, 2))]).ptr.tolist()
         [0, 2, 3]
@@ -61,7 +61,7 @@ class RaggedVectors(Generic[A]):
 
     @classmethod
     def join(cls, parts: Sequence[RaggedVectors[A]]) -> RaggedVectors[A]:
-        """Put rows behind rows; a single part is returned as it is."""
+        """Concatenate rows; a single part is returned as it is."""
         first = parts[0]
         if len(parts) == 1:
             return first

@@ -38,7 +38,7 @@ class Batch:
     post_types: Sequence[str] | None
 
     def search(self, load: Callable[[], Searcher]) -> None:
-        """Write the run; a query that cannot be read is told and has no results.
+        """Write the run; a query that cannot be read is logged and has no results.
 
         Raises:
             MissingInputError: there is no such file.

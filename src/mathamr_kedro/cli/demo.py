@@ -54,7 +54,7 @@ def command(folder: Path) -> None:
 
 
 def _lay_out(folder: Path) -> None:
-    """Copy what came with the package; the folder appears whole."""
+    """Copy the files of the package; the folder is written atomically."""
     if not _STARTER.is_dir():
         raise MissingInputError(
             "This is a checkout, not an installed package; run `make demo` in it"

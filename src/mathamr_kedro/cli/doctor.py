@@ -35,7 +35,7 @@ _AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
     "--verify", is_flag=True, help="Read every file and compare it with its checksum."
 )
 def command(env: str | None, data_root: str | None, verify: bool) -> None:
-    r"""Say which stages have run and what they need; look for damaged files.
+    r"""Show which stages have run and what they need; find damaged files.
 
     \b
     mathamr doctor --env demo             stages, versions, parser, text models

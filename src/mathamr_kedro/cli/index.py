@@ -1,4 +1,4 @@
-"""``mathamr index``: add posts to the index, delete them, look at it."""
+"""``mathamr index``: add posts to the index, delete them, show its status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(name="index")
 def command() -> None:
-    r"""Add posts to the index, delete them, look at it.
+    r"""Add posts to the index, delete them, show its status.
 
     \b
       mathamr index add notes/primes.md faq.jsonl
@@ -87,7 +87,7 @@ def _delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> Non
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_options
 def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
-    """Say what the index holds."""
+    """Describe the index."""
     found = _open(env, data_root).status()
     if as_json:
         from mathamr_kedro.search.responses import to_json  # noqa: PLC0415 - by now

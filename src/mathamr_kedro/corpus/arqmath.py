@@ -99,13 +99,13 @@ class ArqmathCollection(Collection):
             return
         topics = self._find_files(self._files.topics, "topics")
         formulas = self._find_topic_formulas()
-        # A broken file is told by the stage that reads it.
+        # A broken file is reported by the stage that reads it.
         with suppress(MalformedInputError):
             check_topic_formulas(topics, formulas, patterns)
         self._are_editions_whole = True
 
     def _find_topic_formulas(self) -> dict[str, list[Path]]:
-        """Return family to files; that some are missing is told edition by edition."""
+        """Return family to files; missing ones are reported by edition."""
         return {
             family: self._find_files(patterns, "topic_formulas", may_miss=True)
             for family, patterns in self._files.topic_formulas.items()

@@ -56,7 +56,7 @@ _TOKEN = re.compile(r"\\[a-zA-Z]+\*?|\\.|\S", re.DOTALL)
 
 
 class FormulaRow(NamedTuple):
-    """What the formula files say about a formula."""
+    """The row of a formula in the formula files."""
 
     visual_id: str
     latex: str = ""

@@ -27,7 +27,7 @@ _MAX_LENGTH = 65_536  # characters; what is longer is a text between two lines
 
 
 class FrontMatter(NamedTuple):
-    """What a file says about itself."""
+    """Title, tags and date of a file."""
 
     length: int = 0
     """Characters before the text."""

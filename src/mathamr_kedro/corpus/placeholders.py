@@ -113,8 +113,8 @@ class FormulaMarks:
     ) -> CleanText:
         """Number the formulas of a flat text and map each placeholder to its formula.
 
-        The text says where a formula occurs. What it is, a formula with an id is told
-        by its row: LaTeX and visual id, and with it the trees. The mark that ends the
+        The text says where a formula occurs. A formula with an id takes
+        LaTeX and visual id, and with it the trees, from its row. The mark that ends the
         sentence stays in the text.
 
         Args:
@@ -187,7 +187,7 @@ class FormulaMarks:
         return self._look_up(place.mark)
 
     def _look_up(self, number: str) -> _Found:
-        """Return a marked formula; a mark that nobody made here is an empty one."""
+        """Return a marked formula; an unknown mark is an empty one."""
         place = int(number) if len(number) < _MAX_DIGITS else len(self._formulas)
         known = place < len(self._formulas)
         return self._formulas[place] if known else _Found(None, "")

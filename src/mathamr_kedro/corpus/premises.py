@@ -7,7 +7,7 @@ qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 
 A query is a statement itself, by its id: it is excluded from its own results. Only
-links of the training split are told to anybody; those of the other splits are asked
+links of the training split are public; those of the other splits are asked
 for.
 """
 

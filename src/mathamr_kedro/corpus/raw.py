@@ -150,7 +150,7 @@ class Collection(ABC):
         return checksum(*self._settings, *found)
 
     def count_bytes(self, part: Part) -> int:
-        """Return the size of the raw files of a part, by which progress is told."""
+        """Return the size of the raw files of a part, for its progress."""
         files = self.list_files(part)
         return sum(file.stat().st_size for file in files if file.exists())
 

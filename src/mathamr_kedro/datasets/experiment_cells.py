@@ -36,7 +36,7 @@ class ExperimentCellsDataset(AbstractDataset[CellOutputs, CellStore]):
         return self._store
 
     def save(self, data: CellOutputs) -> None:
-        """Write the folder of a cell, whole or not at all."""
+        """Write the folder of a cell atomically."""
         logger.info("results are recorded in %s", self._store.save(data))
 
     def preview(self) -> TablePreview:

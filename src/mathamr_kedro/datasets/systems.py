@@ -100,10 +100,10 @@ class Preparation(NamedTuple):
 
 
 class NotedDataset(AbstractDataset[Saved, Loaded]):
-    """A model or an index among others, and a note that says which it is.
+    """A model or an index among others, and a note that names it.
 
     Args:
-        filepath: says which one is the present one.
+        filepath: names the current one.
         path: folder of all of them.
         metadata: for Kedro-Viz.
     """
@@ -149,7 +149,7 @@ class _TrainingDataset(NotedDataset[Any, Training]):
 
 
 class PreparedDataset(_TrainingDataset):
-    """What the training of a system reads: written when it is saved, unless it was.
+    """Input of the training of a system: written when it is saved, unless it exists.
 
     Its folder can be copied to a machine with only torch and trained there
     (``python -m mathamr_kedro.systems FOLDER``).
@@ -336,7 +336,7 @@ def _open_table(part: str, place: Path) -> Any:
 
 
 class SystemRunsDataset(AbstractDataset[Sequence[Run], list[Run]]):
-    """What a system found for all topics: its lists, whole, with their times.
+    """Results of a system for all topics: its complete lists with their times.
 
     ::
 

@@ -140,7 +140,7 @@ def read_suite(file: Path) -> dict[str, Benchmark]:
 
 @dataclass(frozen=True)
 class CollectionScores:
-    """What the systems of one evaluation reached on a topic set."""
+    """Scores of the systems of one evaluation on a topic set."""
 
     benchmark: Benchmark
     topics: tuple[str, ...]
@@ -376,7 +376,7 @@ class BenchmarkReport:
         return Row((label,), (*cells, None))
 
     def _list_notes(self) -> list[str]:
-        """Say what the table of all collections shows."""
+        """Explain the table of all collections."""
         config = self.tests
         sizes = sorted(len(found) for found in self.comparisons.values())
         span = " to ".join(str(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
@@ -454,7 +454,7 @@ def _read_costs(costs: Costs, system: str) -> dict[str, Any]:
 
 
 def _note_costs(scores: CollectionScores) -> list[str]:
-    """Say what times and sizes are, and where they were measured."""
+    """Explain times and sizes, and name the machines."""
     used = dict.fromkeys(str(cost["machine"]) for cost in scores.costs.values())
     if not used:
         return []

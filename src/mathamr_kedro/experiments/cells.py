@@ -105,7 +105,7 @@ def checksum_code() -> str:
 
 @dataclass(frozen=True)
 class CellRecord:
-    """What one training and its evaluation reached."""
+    """Result of one training and its evaluation."""
 
     key: str
     """Hash of the parameters (:func:`~mathamr_kedro.experiments.grid.describe_key`)."""
@@ -191,7 +191,7 @@ class FinishedCell:
 
     @cached_property
     def record(self) -> CellRecord:
-        """What was run."""
+        """The run."""
         values = self._read(RECORD)
         try:
             return CellRecord(**values)

@@ -104,7 +104,7 @@ class Costs:
         return {s: np.array([f[t] for t in asked]) for s, f in timed.items()}
 
     def describe(self, system: str | None = None) -> list[str]:
-        """Say what the figures are and where they were measured, for a table."""
+        """Explain the figures of a table, and name the machines."""
         notes = []
         if self._part:
             types = ", ".join(self._part["post_types"])

@@ -149,7 +149,7 @@ def summarise_version(result: Values) -> tuple[str, str, str, str]:
 
 
 def describe_changes(before: Values | None, result: Values) -> str:
-    """Say what a version changed, compared with the one before it."""
+    """Describe what a version changed, compared with the one before it."""
     if before is None:
         return "the first"
     old, new = list_collections(before), list_collections(result)

@@ -50,7 +50,7 @@ class PatternMatch(NamedTuple):
     """Whether the whole formula is; else a part of it."""
 
     def describe(self) -> str:
-        """Say it in a line.
+        """Describe it in a line.
 
         >>> PatternMatch({"?a": "x-1"}, is_whole=False).describe()
         'a part of it, with ?a = x-1'

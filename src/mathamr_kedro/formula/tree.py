@@ -57,7 +57,7 @@ class FormulaTree:
 
         Args:
             text: as :meth:`to_string` writes it.
-            kind: ``"slt"`` or ``"opt"``; told by the edges if omitted (a tree of
+            kind: ``"slt"`` or ``"opt"``; inferred from the edges if omitted (a tree of
                 one node then counts as ``"slt"``).
 
         Raises:

@@ -24,7 +24,7 @@ class TreeBatches:
 
     Several files are with the workers at a time, and the store knows the trees of none
     of them yet: what is on its way counts as built, so batches are those of one file
-    after the other, whoever is first.
+    after the other, in any order.
 
     Args:
         find_missing: returns the visual ids that the store does not know.
@@ -101,7 +101,7 @@ def find_new_formulas(
 
 
 def _note_failure(formula: Formula, result: TreeRow | Failed) -> TreeRow:
-    """Let a formula that no worker could read have no trees, and say why."""
+    """Record a formula that no worker could read, with the reason."""
     if isinstance(result, Failed):
         return TreeRow.without_trees(formula, result.reason)
     return result

@@ -90,7 +90,7 @@ class GraphBlock(NamedTuple):
         numbering: RawNumbering,
         failures: Iterable[tuple[str, str]] = (),
     ) -> GraphBlock:
-        """Put graphs one after another, each beside the record it was built from."""
+        """Concatenate graphs, each beside the record it was built from."""
         keys: list[str] = []
         post_types: list[str] = []
         formulas: list[list[FormulaName]] = []

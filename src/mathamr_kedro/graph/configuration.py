@@ -19,7 +19,7 @@ from mathamr_kedro.graph.vocabulary import VocabularyConfig
 
 @dataclass(frozen=True)
 class PreprocessingConfig:
-    """What the stage reads from ``conf/<env>/parameters/preprocessing.yml``.
+    """Parameters of the stage, ``conf/<env>/parameters/preprocessing.yml``.
 
     Other stages read it too, to find the graphs that were prepared with it.
     """

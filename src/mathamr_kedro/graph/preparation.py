@@ -33,7 +33,7 @@ CONFIGURATION = "configuration.json"
 
 @dataclass(frozen=True)
 class Preparation:
-    """What a folder of prepared graphs is written from."""
+    """Input of a folder of prepared graphs."""
 
     parameters: PreprocessingConfig
     """They name the folder."""

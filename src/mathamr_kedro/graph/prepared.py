@@ -17,7 +17,7 @@
         seals.json            size and checksum of the files beside it
 
 Two experiments that differ in a parameter have two folders, two that do not share one.
-A folder appears whole or not at all. It needs NumPy and torch to be read, nothing else.
+A folder is written atomically. It needs NumPy and torch to be read, nothing else.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class PreparedGraphs:
 
 
 def _open_shards(folder: Path) -> GraphShards:
-    # torch takes seconds to load; who only looks at a vocabulary need not wait.
+    # torch takes seconds to load, and vocabularies do not need it.
     from mathamr_kedro.graph.shards.reader import GraphShards  # noqa: PLC0415
 
     return GraphShards(folder)

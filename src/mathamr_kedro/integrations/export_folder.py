@@ -85,7 +85,7 @@ you pass the folder on.
 
 
 class ExportFolder:
-    """Writes tables and vectors; each table, file and the card appears whole."""
+    """Writes tables and vectors; each table, file and the card is atomic."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

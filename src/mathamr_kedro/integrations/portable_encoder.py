@@ -82,7 +82,7 @@ class PortableEncoder:
         return np.asarray(vectors, dtype=np.float32).reshape(shape)
 
     def export(self, folder: Path) -> None:
-        """Write a folder with ``weights.safetensors``; it appears whole.
+        """Write a folder with ``weights.safetensors`` atomically.
 
         Raises:
             ConfigurationError: there is a folder that is no earlier export.

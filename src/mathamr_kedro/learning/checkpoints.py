@@ -74,7 +74,7 @@ class TrainingState:
         return self.epoch >= num_epochs or (patience > 0 and stale >= patience)
 
     def save(self, path: Path, tensors: Mapping[str, Any], made_from: str) -> None:
-        """Write a checkpoint, whole or not at all, with its checksum.
+        """Write a checkpoint atomically, with its checksum.
 
         Args:
             path: its file.

@@ -73,7 +73,7 @@ class TrainingInputs:
         return made_from
 
     def describe(self) -> dict[str, object]:
-        """What people, and the card of the encoder, want to know of a training."""
+        """Facts of a training, for the card of the encoder."""
         learn, held_out = self.split_pairs()
         facts: dict[str, object] = {
             "pairs": len(learn),

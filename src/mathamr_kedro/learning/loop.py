@@ -98,7 +98,7 @@ class Learner(Protocol):
     def read_measures(self, count: int) -> Tensor:
         """(count, measures) of the first steps of the epoch, on the CPU.
 
-        Rows of steps that ran before the training was resumed are not looked at.
+        Rows of steps before the resumed one are ignored.
         """
 
     def describe_epoch(self, epoch: int, measures: Tensor, seconds: float) -> Record:
@@ -188,7 +188,7 @@ class Training:
         """Train until the last epoch, or until nothing gets better.
 
         Args:
-            progress: is told now and then, and after each epoch, how far it is.
+            progress: called now and then, and after each epoch, with the progress.
 
         Returns:
             The history: a record for each epoch.

@@ -40,7 +40,7 @@ from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 _GRAPHS = 128
 """Graphs described at once."""
 _TERM_BITS = 22
-"""Patterns are told apart by so many bits."""
+"""Bits of the hash of a pattern."""
 _WIDTH = 2048
 """Dimensions of hashed sets."""
 _DIMENSION = 256

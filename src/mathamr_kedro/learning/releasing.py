@@ -41,7 +41,7 @@ def release_encoder(
     provenance: Provenance | None = None,
     overwrite: bool = False,
 ) -> None:
-    """Write the folder of a released encoder, whole or not at all.
+    """Write the folder of a released encoder atomically.
 
     Args:
         folder: to write; its name is the encoder's.

@@ -48,7 +48,7 @@ FACTS = "training.json"
 
 @dataclass(frozen=True)
 class TrainingResult:
-    """What a training brought."""
+    """Result of a training."""
 
     model_dir: Path
     """The best model, for :func:`mathamr_kedro.model.weights.load_model`."""
@@ -75,7 +75,7 @@ def train(
         pairs: which of them belong together.
         config: everything else.
         out_dir: gets the best model, the history and the last checkpoint.
-        progress: is told now and then, and after each epoch, how far the training is.
+        progress: called now and then, and after each epoch, with the progress.
         start: model folder whose shape and weights the training starts from; fresh
             weights if ``None``.
         symbols: of the formulas, for their teacher; all different if ``None``.

@@ -42,7 +42,7 @@ _FENCES = (("$", "$"), (r"\(", r"\)"))
 
 
 class BenchmarkFolder:
-    """Writes the files of a folder, each whole or not at all."""
+    """Writes the files of a folder, each atomically."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -65,11 +65,13 @@ def fuse_by_folds(
     lists = {}
     for topic in topics:
         weights = chosen[fold_of.get(topic, ALL)]
-        alone = [
+        single = [
             replace(run, lists={t: h for t, h in run.lists.items() if t == topic})
             for run in runs
         ]
-        fused = fuse_runs(alone, replace(fusion, folds=0, weights=weights), fusion.name)
+        fused = fuse_runs(
+            single, replace(fusion, folds=0, weights=weights), fusion.name
+        )
         lists[topic] = fused.lists[topic]
     return replace(whole, lists=lists)
 

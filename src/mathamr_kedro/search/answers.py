@@ -53,7 +53,7 @@ class Result:
 
 
 class Answer(NamedTuple):
-    """What a search found, best first."""
+    """Results of a search, best first."""
 
     results: tuple[Result, ...]
     warnings: tuple[str, ...] = ()

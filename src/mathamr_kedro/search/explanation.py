@@ -47,7 +47,7 @@ class Match(NamedTuple):
 
     @property
     def share(self) -> float:
-        """What it adds to the score."""
+        """Its share of the score."""
         return self.weight * self.similarity
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Match(NamedTuple):
 
 
 def describe_source(part: ScorePart) -> str:
-    """Say where the share of a system comes from."""
+    """Describe the share of a system."""
     if math.isnan(part.score):
         return f"by {part.system}, which did not find it"
     return f"by {part.system}, whose own score is {part.score:.4f}"

@@ -62,7 +62,7 @@ FindInstances: TypeAlias = Callable[
 
 
 class Lookups(NamedTuple):
-    """What a collection tells of what was found."""
+    """Posts, formulas and texts of the results."""
 
     texts: FindTexts
     """Gives the texts of posts."""

@@ -29,7 +29,7 @@ class StatementNote(NamedTuple):
     """Number of statements whose proofs cite it."""
 
     def describe(self) -> str:
-        """Say it in a line."""
+        """Describe it in a line."""
         name = f"({self.name})" if self.name else ""
         title = " ".join(filter(None, [self.kind, self.number, name]))
         place = ", ".join(filter(None, [title, self.section]))

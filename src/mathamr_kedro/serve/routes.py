@@ -189,7 +189,7 @@ def _add_writing(
     router: APIRouter, service: _Service, gate: Gate, config: ServeConfig
 ) -> None:
     def check_token(authorization: Annotated[str, Header()] = "") -> None:
-        """Let those write who know the token."""
+        """Refuse writing without the token."""
         token = config.find_token()
         if not token:
             raise HTTPException(

@@ -46,7 +46,7 @@ _MAX_DRAWN = 5_000
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What a search may say beside its question or formula."""
+    """Options of a search beside its question or formula."""
 
     top: int = 10
     """Number of posts."""
@@ -214,7 +214,7 @@ class SearchService:
         return DeleteResponse(tuple(ids))
 
     def _change(self, work: Callable[[], Any]) -> Any:
-        """Let go of the index while it is changed."""
+        """Release the index while it is changed."""
         self.searcher.close()
         try:
             return work()

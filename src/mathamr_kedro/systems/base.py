@@ -179,7 +179,7 @@ class Term(NamedTuple):
 
 
 class ScorePart(NamedTuple):
-    """What one system gave to a score."""
+    """The share of one system in a score."""
 
     system: str
     share: float
@@ -197,7 +197,7 @@ class ScorePart(NamedTuple):
 
 
 class Index(Protocol):
-    """What a system has built: it ranks, and says what a score is made of."""
+    """What a system has built: it ranks, and explains scores."""
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings; empty: it does not find such things.

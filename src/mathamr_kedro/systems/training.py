@@ -86,7 +86,7 @@ class Training:
 
     @property
     def counts(self) -> Mapping[str, Any]:
-        """What was prepared."""
+        """Counts of the prepared data."""
         found: Mapping[str, Any] = self._read(_PREPARED)
         return found
 

@@ -7,7 +7,7 @@ TextModel     sentence encoders by name (MiniLM, mpnet): where they are, how to 
 ============  ====================================================================
 
 :class:`SentenceEncoder` needs the extra ``text``. Names are imported when
-they are first used: who looks for a model need not wait for BM25.
+they are first used: listing models does not load BM25.
 """
 
 from __future__ import annotations

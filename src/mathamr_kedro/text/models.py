@@ -89,7 +89,7 @@ def find_text_model(name: str) -> Path:
 
 
 def explain_absence(name: str) -> str | None:
-    """Say what keeps a model from being used and what to do; ``None`` if nothing does.
+    """Explain why a model cannot be used and what to do; ``None`` if it can.
 
     Args:
         name: a known name, or a folder.

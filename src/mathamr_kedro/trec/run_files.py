@@ -45,7 +45,7 @@ def read_run(
 
     Raises:
         MissingInputError: there is no such file.
-        MalformedInputError: a line cannot be read, or the form cannot be told; the
+        MalformedInputError: a line cannot be read, or the form cannot be detected; the
             message names file and line.
     """
     path = Path(path)

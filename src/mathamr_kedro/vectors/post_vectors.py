@@ -255,7 +255,7 @@ class PostVectors:
 
     @classmethod
     def join(cls, parts: Sequence[PostVectors]) -> PostVectors:
-        """Put batches of posts one after another."""
+        """Concatenate batches of posts."""
         return cls(
             TextColumn.join([p.keys for p in parts]),
             np.concatenate([p.post_types for p in parts]),

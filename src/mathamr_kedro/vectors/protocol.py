@@ -139,7 +139,7 @@ class PostReader(Protocol):
 
 
 class VectorIndex(ABC):
-    """What every engine can do.
+    """The interface of every engine.
 
     All searches take several queries and return one list for each. Scores are cosines,
     or means of cosines (Eq. 3.7); ties are ordered by the rule of

@@ -119,7 +119,7 @@ class Connection(ABC):
         self.folder, self.hnsw = Path(folder), hnsw or HnswConfig()
 
     def lock(self) -> FolderLock:
-        """Keep other processes of this machine from changing the index.
+        """Lock the index against changes by other processes of this machine.
 
         Raises:
             LockedError: one does already.

@@ -228,7 +228,7 @@ def rescore_candidates(
     slack: float,
     rescore: Callable[[list[int]], Sequence[float]],
 ) -> tuple[list[int], NDArray[np.float64]]:
-    """Put one list of nearly right scores into the true order.
+    """Rescore a list of approximate scores into the true order.
 
     Args:
         ids: of the results, for ties.

@@ -70,7 +70,7 @@ class GraphRange:
 
 @dataclass(frozen=True)
 class Shard(GraphRange):
-    """What ``store.json`` says about one shard."""
+    """One shard, as listed in ``store.json``."""
 
     posts: int
     vectors: int
@@ -122,7 +122,7 @@ class Shard(GraphRange):
 
 @dataclass(frozen=True)
 class _State:
-    """What ``store.json`` holds."""
+    """Content of ``store.json``."""
 
     encoder: str
     width: int
@@ -438,7 +438,7 @@ class StoreWriter:
         self._state = state
 
     def close(self) -> None:
-        """Let other processes write."""
+        """Release the lock."""
         self._lock.close()
 
     def __enter__(self) -> StoreWriter:

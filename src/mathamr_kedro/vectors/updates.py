@@ -27,7 +27,7 @@ _POSTS_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Addition:
-    """What became of the posts that were to be added."""
+    """Outcome of adding posts."""
 
     added: tuple[PostId, ...] = ()
     """Those that replaced others among them."""
@@ -121,7 +121,7 @@ class UpdatableIndex:
         return self.add(waiting) if waiting else Addition()
 
     def status(self) -> IndexStatus:
-        """Say what the index holds; changes nothing."""
+        """Describe the index; changes nothing."""
         store = self._store
         try:
             with QdrantIndex(self._connection, store) as index:

@@ -31,7 +31,7 @@ _FIXED = {"documents": True, "windows": [400, 100], "beam": 1, "fp16": False}
 
 @dataclass(frozen=True)
 class TransitionConfig(ParserSettings):
-    """What ``parser: transition`` reads."""
+    """Parameters of ``parser: transition``."""
 
     name: ClassVar = "transition"
 

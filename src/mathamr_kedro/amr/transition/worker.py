@@ -97,7 +97,7 @@ class Engine:
     def _load(self) -> Any:
         from transition_amr_parser.parse import AMRParser  # noqa: PLC0415
 
-        with _alone_in_cache():
+        with _lock_cache():
             if self._options.checkpoint:
                 return AMRParser.from_checkpoint(self._options.checkpoint, **_HOW)
             return AMRParser.from_pretrained(self._options.model, **_HOW)
@@ -156,7 +156,7 @@ def _mend_machine() -> None:
 
 
 @contextlib.contextmanager
-def _alone_in_cache() -> Iterator[None]:
+def _lock_cache() -> Iterator[None]:
     """Let one worker of this machine at a time load, so that only one downloads."""
     import torch  # noqa: PLC0415
 

@@ -181,7 +181,7 @@ class ShardFolder:
         return sum(c.get(count, 0) for c in self.read_list().counts.values())
 
     def _answer(self, start: StartOfShards) -> None:
-        """Say in a start what is finished."""
+        """Tell a start which shards are finished."""
         self._start, self._since = start, time.monotonic()
         found = self.read_list()
         if found.made_from == start.made_from:

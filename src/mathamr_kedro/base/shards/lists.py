@@ -17,7 +17,7 @@ LIST_NAME = "_shards.json"
 
 @dataclass(frozen=True)
 class ShardList:
-    """What ``_shards.json`` holds."""
+    """Content of ``_shards.json``."""
 
     made_from: str = ""
     """Checksum of what the shards were made from; the key ``fingerprint``."""
@@ -58,7 +58,7 @@ class ShardList:
             ) from exc
 
     def write(self, folder: Path) -> None:
-        """Put the list into a folder."""
+        """Write the list into a folder."""
         content = {
             "fingerprint": self.made_from,
             "complete": self.complete,

@@ -10,7 +10,7 @@ from mathamr_kedro.base.parameters import check_range
 
 @dataclass(frozen=True)
 class RayConfig:
-    """What ``runner: ray`` reads."""
+    """Parameters of ``runner: ray``."""
 
     address: str | None = None
     """Cluster to join: ``HOST:6379`` or ``auto`` on one of its nodes,

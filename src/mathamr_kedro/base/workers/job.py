@@ -1,4 +1,4 @@
-"""What a worker does with the function it is given, and what it tells about it."""
+"""How a worker calls the function it is given, and what it reports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Job:
         self._function = function
 
     def prepare(self) -> Event:
-        """Call ``function.prepare()`` if there is one; return what came of it."""
+        """Call ``function.prepare()`` if there is one; return its outcome."""
         try:
             getattr(self._function, "prepare", lambda: None)()
         except Exception as exc:
@@ -58,7 +58,7 @@ class Job:
         return Event("ready")
 
     def call(self, batch: Sequence[Any]) -> Event:
-        """Call the function on a batch; return what came of it."""
+        """Call the function on a batch; return its outcome."""
         try:
             results = list(self._function(batch))
         except Exception as exc:

@@ -52,7 +52,7 @@ class Task:
 
     @property
     def items(self) -> Sequence[Any]:
-        """What the function gets."""
+        """The items of the function."""
         return self.owner.partition.items[self.start : self.stop]
 
     def finish(self, results: Sequence[Any]) -> None:

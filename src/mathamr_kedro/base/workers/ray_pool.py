@@ -115,7 +115,7 @@ class RayPool:
         alive = {node["NodeID"] for node in self._ray.nodes() if node["Alive"]}
         if slot in self._nodes:
             return "died" if self._nodes[slot] in alive else "lost"
-        # It never told where it was; Ray says so only in words.
+        # It never reported its node; Ray names it only in words.
         return "lost" if "node has died" in str(exc) else "died"
 
 

@@ -1,4 +1,4 @@
-"""Partitions in, partitions out, whatever happens to the workers in between."""
+"""Partitions in, partitions out, even if workers die in between."""
 
 from __future__ import annotations
 

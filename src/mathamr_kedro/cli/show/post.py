@@ -66,7 +66,7 @@ def _find(post_id: str, catalog: Any) -> Post:
 
 
 def _read_file(path: Path) -> list[Post]:
-    # Loaded here: who looks at an ingested post needs no reader of files.
+    # Loaded here: an ingested post needs no reader of files.
     from mathamr_kedro.corpus import OwnCollection, PostCleaner  # noqa: PLC0415
 
     clean = PostCleaner()

@@ -1,6 +1,6 @@
 """The order in which results are scored: ties, repeats, depth, visual ids.
 
-trec_eval only looks at the scores, rounded to single precision, and breaks ties by
+trec_eval only uses the scores, rounded to single precision, and breaks ties by
 document id, the *larger string* first; the rank column is ignored:
 
 ```

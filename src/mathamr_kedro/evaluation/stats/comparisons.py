@@ -59,7 +59,7 @@ class TestConfig:
                 )
 
     def describe(self, number: int | str) -> str:
-        """Say how differences are tested, with the number of tests of a family.
+        """Describe how differences are tested, with the number of tests of a family.
 
         >>> TestConfig().describe(12)
         'two-tailed paired t-test over topics, Bonferroni correction over 12 tests'

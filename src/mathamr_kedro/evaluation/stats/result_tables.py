@@ -182,7 +182,7 @@ def _list_machines(found: Sequence[SeedResult], key: str) -> list[Machine]:
 
 
 def _name_devices(layout: Layout, results: Results) -> Layout:
-    """Put into the titles of columns what was measured: a CPU or a GPU."""
+    """Name in the titles of columns what was measured: a CPU or a GPU."""
     everything = [r for found in results.values() for r in found]
     columns = []
     for column in layout.columns:
@@ -231,7 +231,7 @@ def _untested_notes(layout: Layout, tests: Sequence[Comparison]) -> list[str]:
 
 
 def _machine_notes(layout: Layout, results: Results) -> list[str]:
-    """Say where times and memory were measured; columns of one place together."""
+    """Name the machines of times and memory; columns of one place together."""
     titles: dict[tuple[tuple[str, Machine], ...], list[str]] = {}
     for column in layout.columns:
         used = tuple(

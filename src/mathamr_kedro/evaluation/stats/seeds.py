@@ -15,7 +15,7 @@ from mathamr_kedro.evaluation.stats.paired_tests import FloatArray
 
 @dataclass(frozen=True)
 class SeedResult:
-    """What one trained model reached."""
+    """Scores of one trained model."""
 
     seed: int
     per_topic: Mapping[str, FloatArray]

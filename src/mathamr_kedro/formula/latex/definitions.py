@@ -1,4 +1,4 @@
-r"""Definitions of LaTeX: what ``\newcommand``, ``\def`` and their kin define.
+r"""Definitions of LaTeX: what ``\newcommand``, ``\def`` and similar commands define.
 
 ```
 \newcommand{\pair}[2]{(#1, #2)}       \DeclareMathOperator{\Spec}{Spec}

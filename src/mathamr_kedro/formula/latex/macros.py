@@ -113,7 +113,7 @@ class LatexMacros:
             ``None`` if the macro is known to have no end.
 
         Raises:
-            MathAMRError: it has no end, or becomes too long; told once a macro.
+            MathAMRError: it has no end, or becomes too long; raised once a macro.
         """
         if name in self._refused:
             return None

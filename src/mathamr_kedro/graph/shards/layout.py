@@ -77,7 +77,7 @@ _META = "meta.json"
 
 @dataclass(frozen=True)
 class ShardMeta:
-    """What ``meta.json`` says about the graphs of a folder."""
+    """Content of ``meta.json``, which describes the graphs of a folder."""
 
     schema: GraphSchema
     num_graphs: int

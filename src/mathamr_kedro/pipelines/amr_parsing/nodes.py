@@ -120,7 +120,7 @@ def parse_texts(
 
 
 def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put the failures of posts and topics into one table."""
+    """Collect the failures of posts and topics in one table."""
     made_from = checksum("amr_failures", *(table.checksum for table in tables))
     for table in tables:
         for file, failures in zip(table.files(), table.tables(), strict=True):

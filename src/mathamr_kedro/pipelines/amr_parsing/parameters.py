@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class AmrParsingConfig(Parsers):
-    """What the stage reads from ``conf/<env>/parameters/amr_parsing.yml``."""
+    """Parameters of the stage, ``conf/<env>/parameters/amr_parsing.yml``."""
 
     parser: str
     """``auto``: the thesis' parser if it is installed, otherwise our own."""

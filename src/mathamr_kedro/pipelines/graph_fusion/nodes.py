@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 def fuse_graphs(
     amr_graphs: PenmanShards, formula_trees: TreeStore, parameters: Mapping[str, Any]
 ) -> ShardPairs:
-    """Put formula trees into AMR graphs of posts or topics (thesis 3.1)."""
+    """Fuse formula trees into AMR graphs of posts or topics (thesis 3.1)."""
     config = GraphFusionConfig.read(parameters)
     formula_trees.check()
     step = name_version("fusion", FuseRecords.VERSION)

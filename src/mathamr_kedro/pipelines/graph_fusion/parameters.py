@@ -13,7 +13,7 @@ from mathamr_kedro.graph.fusion import FusionMode
 
 @dataclass(frozen=True)
 class GraphFusionConfig:
-    """What the stage reads from ``conf/<env>/parameters/graph_fusion.yml``."""
+    """Parameters of the stage, ``conf/<env>/parameters/graph_fusion.yml``."""
 
     mode: FusionMode = "mathamr_plus"
     """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: only operator trees."""

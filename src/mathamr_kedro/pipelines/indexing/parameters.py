@@ -63,7 +63,7 @@ class SearchConfig:
 
 @dataclass(frozen=True)
 class IndexingConfig:
-    """What the stage reads from ``conf/<env>/parameters/indexing.yml``."""
+    """Parameters of the stage, ``conf/<env>/parameters/indexing.yml``."""
 
     dtype: Dtype = "float32"
     """Of the vectors on disk; ``float16`` takes half the room."""

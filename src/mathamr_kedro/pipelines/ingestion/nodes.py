@@ -86,7 +86,7 @@ def check_judgments(
 
 
 def collect_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Put everything that was wrong with raw records into one table."""
+    """Collect all defects of raw records in one table."""
     made_from = checksum("failures", *(table.checksum for table in tables))
     for source, table in enumerate(tables):
         for part, failures in enumerate(table.tables()):

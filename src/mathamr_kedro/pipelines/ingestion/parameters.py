@@ -19,7 +19,7 @@ MIN_PAIRS = 2
 
 @dataclass(frozen=True)
 class IngestionConfig:
-    """What the stage reads from ``conf/<env>/parameters/ingestion.yml``."""
+    """Parameters of the stage, ``conf/<env>/parameters/ingestion.yml``."""
 
     records_per_shard: int
     """Posts, comments, ... per shard; a killed run loses at most one shard of work."""

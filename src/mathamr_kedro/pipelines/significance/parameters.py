@@ -13,7 +13,7 @@ from mathamr_kedro.experiments.examples import ExamplesConfig
 
 @dataclass(frozen=True)
 class SignificanceConfig:
-    """What the stage reads from ``conf/<env>/parameters/significance.yml``."""
+    """Parameters of the stage, ``conf/<env>/parameters/significance.yml``."""
 
     tests: TestConfig = field(default_factory=TestConfig)
     topic_set: str | None = None

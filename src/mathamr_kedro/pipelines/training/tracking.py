@@ -20,7 +20,7 @@ class Tracker:
     """Writes trainings to MLflow, if that is asked for.
 
     Raises:
-        ConfigurationError: the package is missing; told before a training spends hours.
+        ConfigurationError: the package is missing; raised before the training.
     """
 
     def __init__(self, config: TrackingConfig) -> None:

@@ -33,7 +33,7 @@ partners; ``_sub`` is a sub-expression."""
 
 @dataclass(frozen=True)
 class RgcnConfig:
-    """What decides the weights."""
+    """Parameters that decide the weights."""
 
     pairs: Pairing = "inner_outer"
     """Which graphs are paired in training; see :data:`PAIRINGS`."""
@@ -59,7 +59,7 @@ class RgcnConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """What is done with the weights."""
+    """Parameters of the index and the search."""
 
     fusion: Fusion = "max"
     """How the system's own name fuses the scores of both representations."""

@@ -58,7 +58,7 @@ class _FusionPhase(PhaseConfig):
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What decides the weights."""
+    """Parameters that decide the weights."""
 
     context: str = "mpnet"
     """Context encoder: a known name, or the folder of any encoder of transformers."""
@@ -96,7 +96,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """What is done with the weights."""
+    """Parameters of the index and the search."""
 
     candidates: int = 1000
     """Documents, the nearest by the mean of their tokens, that are scored by MaxSim;

@@ -69,7 +69,7 @@ _ENCODED_AT_ONCE, _FUSED_AT_ONCE = 64, 32
 
 
 class EncodedRows(NamedTuple):
-    """What MaRF says of some items; all vectors have the length 1."""
+    """Vectors of some items, all of length 1."""
 
     rows: RaggedVectors[Tensor]
     counts: list[int]

@@ -28,7 +28,7 @@ value           in the paper        "Find FORMULA_0" of ``x^2``
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """What decides the weights; the paper's values if it has them."""
+    """Parameters that decide the weights; the paper's values if it has them."""
 
     text_model: str = "mpnet"
     """The encoder that is fine-tuned: a known name, or a folder."""
@@ -52,7 +52,7 @@ class ModelConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """What is done with the weights."""
+    """Parameters of the index and the search."""
 
     first_stage: FormulaTerms | Literal["none"] = "bm25_slt"
     """Run that is reranked and fused with its reranking; ``none``: only cosines."""

@@ -37,11 +37,11 @@ def list_terms(
     for row, part in enumerate(strategy.weigh(query).tolist()):
         places = [int(found[row].argmax()) for found in near]
         best = [float(f[row, place]) for f, place in zip(near, places, strict=True)]
-        alone, beside = (1 - share) * part, share * part
+        own, beside = (1 - share) * part, share * part
         if best[1] <= best[0]:  # the question has nothing nearer
-            alone, beside = part, 0.0
+            own, beside = part, 0.0
         for owner, place, similarity, part_of in zip(
-            keys, places, best, (alone, beside), strict=True
+            keys, places, best, (own, beside), strict=True
         ):
             if part_of:
                 terms.append(Term(row, owner, place, similarity, part_of))

@@ -1,6 +1,6 @@
 r"""The commands of math mode, and what each token means in each font.
 
-A token means a symbol, or a handler: a function that takes the reader, which stands
+A token means a symbol, or a handler: a function that takes the reader, which is
 behind the token, and the boxes read so far; it takes its arguments and appends what
 they make.
 """

@@ -36,7 +36,7 @@ _FONT_SWITCHES = {
 
 
 def _in_font(name: str) -> Handler:
-    r"""Return the handler of ``\mathbf{...}`` and its kin."""
+    r"""Return the handler of ``\mathbf{...}`` and similar commands."""
     font = FONTS[name]
 
     def read(reader: Reader, boxes: list[Box]) -> None:
@@ -52,7 +52,7 @@ def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _switch(name: str) -> Handler:
-    r"""Return the handler of ``\bf`` and its kin: up to the end of the group."""
+    r"""Return the handler of ``\bf`` and its like: up to the end of the group."""
     font = FONTS[name]
 
     def read(reader: Reader, boxes: list[Box]) -> None:

@@ -43,7 +43,7 @@ _LONE_NOT = Symbol("OPFUNCTION", "／", "not")
 
 
 def _classed(role: str) -> Handler:
-    r"""Return the handler of ``\mathrel`` and its kin."""
+    r"""Return the handler of ``\mathrel`` and similar commands."""
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         place = ""
@@ -76,7 +76,7 @@ def _operator_with_limits(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _limit_with_accent(accent: str, meaning: str, role: str) -> Handler:
-    r"""Return the handler of ``\varlimsup`` and its kin."""
+    r"""Return the handler of ``\varlimsup`` and similar commands."""
     drawing = App(Symbol(role, accent), [Symbol("OPFUNCTION", "lim")])
     content = Symbol("LIMITOP", "", meaning)
 

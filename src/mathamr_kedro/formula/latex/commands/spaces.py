@@ -55,7 +55,7 @@ def _read_hspace(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _read_kern(reader: Reader, boxes: list[Box]) -> None:
-    r"""Read ``\kern 3pt`` and its kin: a length without braces."""
+    r"""Read ``\kern 3pt`` and similar commands: a length without braces."""
     length = reader.take_length()
     boxes.append(Hint(_measure(length) if length.endswith("mu") else 0.0))
 
