@@ -8,7 +8,7 @@
 reference loop, and every gradient of a training step with PyG's ``RGCNConv``; and it
 repeats each three times bit by bit. It needs no time limits, so it also serves as the
 test of the Triton kernels on a machine with a GPU. Real graphs come with their training
-pairs. A fresh model gives real posts almost equal vectors, so that rounding alone moves
+pairs. A fresh model gives real posts almost equal vectors, so that mere rounding moves
 gradients by more than it does on random graphs: what PyG's layers in float32 are off by
 is printed, and where that is near the limit, the limit is 1.5 times as much.
 """

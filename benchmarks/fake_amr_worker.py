@@ -7,8 +7,8 @@ that they survive the death of a worker:
 
     kill        the process kills itself
     hang        nothing happens any more, no heartbeats either
-    stuck       heartbeats go on, but no answer comes
-    garbage     a broken line stands where the answer should be
+    stuck       heartbeats continue, but no answer comes
+    garbage     a broken line in place of the answer
     malformed   the answer has too few parts
     memory      the batch is too large for the device
     error       the batch as a whole fails

@@ -131,7 +131,7 @@ class Bench:
         return Path(tempfile.mkdtemp(dir=self.folder)) / "data"
 
     def judge(self, fault: str, place: str, root: Path, end: End) -> Row:
-        """Say what came of a fault; where a remedy was named, apply it and go on."""
+        """Describe the outcome of a fault; apply a named remedy and resume."""
         message = end.message
         outcome = "same"
         for _ in range(4):  # remedies may uncover one another

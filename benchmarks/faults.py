@@ -1,4 +1,4 @@
-"""Disturb whole runs in every way that a machine can, and look at what comes out.
+"""Disturb whole runs in every way that a machine can, and check the results.
 
 A small collection goes through all stages once, undisturbed. Then, again and again:
 
@@ -8,7 +8,7 @@ A small collection goes through all stages once, undisturbed. Then, again and ag
   command is run again;
 - *full disk*, *little memory*: the run gets a limit, fails, and is run again without;
 - *two at once*: a second run with other parameters starts in the same folder;
-- *clock*: the clock stands a year back when the run goes on.
+- *clock*: the clock is a year behind when the run resumes.
 
 What may come out: the same outputs (``same``), or a stop of one line that names a file
 and a remedy, and the same outputs after the remedy (``stopped``). What may not: other
@@ -215,7 +215,7 @@ def _run_beside(bench: Bench, moment: float) -> Row:
 
 
 def turn_clock(bench: Bench, rng: random.Random) -> Iterator[Case]:
-    """Go on after a kill with a clock that stands a year back, or ahead."""
+    """Resume after a kill with a clock that is a year behind, or ahead."""
     for years in (-1, 1):
         for _ in range(2):
             number = rng.randrange(len(bench.renames))

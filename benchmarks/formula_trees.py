@@ -225,7 +225,7 @@ def _child_seconds() -> float:
 
 
 def measure_latex(arguments: list[str]) -> None:
-    """Hand over to the benchmark of the LaTeX reader, which stands beside this file."""
+    """Hand over to the benchmark of the LaTeX reader, beside this file."""
     from benchmarks import formula_latex
 
     sys.argv = ["formula_latex.py", *arguments]

@@ -74,7 +74,7 @@ def check_round_trips(graphs: PenmanShards, random_graphs: int) -> tuple[int, in
 
 
 def check_formulas(data: Path) -> tuple[int, int]:
-    """Count the formulas of all posts, and those that stand in a fused graph once."""
+    """Count the formulas of all posts, and those that are in a fused graph once."""
     from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 
     path = str(data / "02_intermediate/posts")

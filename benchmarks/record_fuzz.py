@@ -3,7 +3,7 @@
 Each case damages some records of one small file, cut from the embedded sample, and
 reads it as ingestion does, texts cleaned. A reader may answer with records, with
 failures that name their place and reason, or with one of this project's errors;
-anything else is a crash. Where records stand on lines of their own, those that were not
+anything else is a crash. If records are on lines of their own, those that were not
 damaged must all be there. Nothing may take longer than a few seconds of CPU time.
 
 Example:
@@ -45,7 +45,7 @@ Read = Callable[[Path], Iterable[object]]
 
 
 class Kind(NamedTuple):
-    """A kind of file: where it stands in a collection, and how it is read."""
+    """A kind of file: its place in a collection, and how it is read."""
 
     name: str
     path: str
@@ -55,7 +55,7 @@ class Kind(NamedTuple):
     read: Read
     """Yields what a reader makes of the folder."""
     find_id: Callable[[bytes], str | None] | None = None
-    """The id of an undamaged record, where records stand on lines of their own."""
+    """The id of an undamaged record, if records are on lines of their own."""
 
 
 class Result(NamedTuple):

@@ -112,7 +112,7 @@ def break_down(
 
 
 def find_tiling(items: RaggedVectors, queries: RaggedVectors, device: str) -> None:
-    """Time the kernel alone with several tilings."""
+    """Time only the kernel with several tilings."""
     from mathamr_kedro.vectors.scan_triton import Tiling, TritonScanner
 
     batch = queries.to(device, torch.float32)

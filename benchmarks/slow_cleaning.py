@@ -25,7 +25,7 @@ FORMULA = re.compile(
     rf"[^{OPEN}]+?\\end\{{(?P=name)\}})",
     re.DOTALL,
 )
-# What may stand after a dollar and a blank: no words outside of commands.
+# What may follow a dollar and a blank: no words outside of commands.
 FORMAL = re.compile(r"[a-zA-Z\\=<>^_+*/|]")
 WORDLESS = re.compile(
     r"\\(?:text|mbox|textrm|operatorname|mathrm)\*?\{[^{}]*\}|\\[a-zA-Z]+"

@@ -1,4 +1,4 @@
-"""A training step of SSEmb, and its graph network alone, against PyG in the same run.
+"""A training step of SSEmb, and only its graph network, against PyG in the same run.
 
     python -m benchmarks.ssemb --prepared FOLDER/prepared            # CPU
     python -m benchmarks.ssemb --prepared FOLDER/prepared --device cuda --batch 2560
@@ -34,7 +34,7 @@ class PygEncoder(StructureEncoder):
     def __init__(self, model: StructureEncoder, dimension: int) -> None:
         super().__init__(dimension, model.embedding.num_embeddings)
         self._convs = [GINConv(layer.mlp, train_eps=True) for layer in self.layers]
-        self.load_state_dict(model.state_dict())  # PyG draws weights anew
+        self.load_state_dict(model.state_dict())  # PyG draws other weights
         for conv, layer in zip(self._convs, self.layers, strict=True):
             conv.eps = layer.epsilon
 

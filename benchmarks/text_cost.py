@@ -67,7 +67,7 @@ def split_slowly(text: str) -> list[str]:
 
 
 def clean(text: str) -> object:
-    """Clean HTML; a formula around it for what only stands in formulas."""
+    """Clean HTML; a formula around it for what is only in formulas."""
     return clean_text("", f"{text}${text.replace('$', '')} x.$", "1")
 
 

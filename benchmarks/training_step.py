@@ -8,7 +8,7 @@ A step is: batch assembly, node masking, edge dropout, planning, encoder, MaxSim
 document loss (beta 0.3), backward pass, clipping, AdamW. On a CPU times are CPU time
 of one thread, so that other programs do not count; on a GPU they are wall time.
 Memory is the largest allocated and the largest reserved on the GPU while steps repeat,
-graphs included (the pool of a CUDA graph counts as reserved alone); "at start" is the
+graphs included (the pool of a CUDA graph counts only as reserved); "at start" is the
 largest reserved before that, while steps were compiled and captured. Edge attributes
 are off unless asked for, since PyG's convolutions have none. ``--phases`` prints the
 time of assembly, forward pass, loss, backward pass and update behind each row, each

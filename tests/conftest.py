@@ -67,7 +67,7 @@ def _stand_where_it_began(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _spare_disk_and_pictures() -> Iterator[None]:
-    """Let stages that run hundreds of times leave out what takes long and shows little.
+    """Let stages that run hundreds of times skip what takes long and shows little.
 
     No test pulls the plug, so files need not reach the disk. Of figures with the same
     title and as many lines and bars, the first is drawn, and its picture stands for the

@@ -57,8 +57,8 @@ SKIPPED = {
         "names files of the reader; tests/pipelines/evaluation/test_beir.py runs it"
     ),
     r"^mathamr evaluate( -m| --task ntcir)?$": "part of a command",
-    r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "a name alone",
-    r"^mathamr (export|import|index)( [a-r]\w+)?$": "a name alone",
+    r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "only a name",
+    r"^mathamr (export|import|index)( [a-r]\w+)?$": "only a name",
     r"^mathamr import": "tests/cli/test_graph_archives.py imports what was exported",
     r"^mathamr export release": "writes into the sources",
     r"training\.tracking\.mlflow": "needs the package mlflow",

@@ -48,7 +48,7 @@ def fail(hooks: ProjectHooks) -> None:
 def test_a_run_locks_its_roots_until_it_ends(tmp_path, finish):
     data, cells = tmp_path / "data", tmp_path / "cells"
     hooks = prepare(data, output_root=str(cells))
-    FolderLock(data, "").close()  # a context alone locks nothing
+    FolderLock(data, "").close()  # a context by itself locks nothing
     begin(hooks, env="demo")
     for root in (data, cells):
         with pytest.raises(LockedError):

@@ -61,14 +61,14 @@ def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules)
             if module in modules:
                 starts.add(find_home(modules, module, item))
     reached = find_reached(modules, starts)
-    # Faces, and modules of constants alone, are reached with what they show.
+    # Packages' names, and modules of only constants, are reached with what they show.
     lost = {n for n, m in modules.items() if n not in reached and not m.is_face}
     assert lost == {f"{ROOT}.{name}" for name in REACHED_OTHERWISE}
 
 
 REACHED_OTHERWISE = {
     "amr.transition.check_environment": "run by build_environment.sh",
-    "amr.transition.scatter": "stands in for torch_scatter in the parser's environment",
+    "amr.transition.scatter": "replaces torch_scatter in the parser's environment",
     "amr.transition.worker": "run by the Python of the parser's environment",
     "integrations.ir_collection": "for users of ir_datasets",
     "integrations.pyg_data": "for users of PyTorch Geometric",

@@ -1,4 +1,4 @@
-"""Domain packages import without Kedro; the GPU side needs torch and numpy alone.
+"""Domain packages import without Kedro; the GPU side needs only torch and numpy.
 
 Every submodule is imported, all of them in one new process per test: a package's face
 alone would not tell what its modules need.

@@ -27,7 +27,7 @@ def test_every_stage_is_a_pipeline_and_the_default_runs_them_all():
 
 
 def test_a_stage_that_cannot_be_imported_is_an_error(monkeypatch):
-    """Kedro would leave it out with a warning."""
+    """Kedro would skip it with a warning."""
     monkeypatch.setitem(sys.modules, "mathamr_kedro.pipelines.training.pipeline", None)
     with pytest.raises(ImportError, match="training"):
         register_pipelines()

@@ -54,7 +54,7 @@ def test_headline_has_the_thesis_the_best_and_the_simple_ways():
 
 
 def test_headline_has_the_best_way_without_our_vectors():
-    """Beside it: a tuned system next to weak ones alone would flatter it."""
+    """Beside it: a tuned system next to only weak ones would flatter it."""
     results = (PROJECT / "docs" / "results" / "pool.md").read_text()
     (row,) = [r for r in read_rows(results) if r[0].startswith("without MathAMR+")]
     best = tuple(NUMBER.findall(cell)[0] for cell in row[1:3])

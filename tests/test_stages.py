@@ -168,7 +168,7 @@ def test_modes_are_compared_where_no_other_stage_has_parameters(parameters):
 
 
 def test_a_system_without_parameters_has_its_own(parameters):
-    """As ``ssemb:`` alone in a line of YAML."""
+    """As ``ssemb:`` by itself in a line of YAML."""
     assert {*check(parameters, systems={"ssemb": None})} == {*STAGES}
 
 
@@ -194,7 +194,7 @@ def test_graphs_without_documents_are_searched_by_their_nodes(parameters):
 
 
 def test_what_one_group_says_is_checked_without_the_others(parameters):
-    """``kedro run`` of one stage may have the parameters of that one alone."""
+    """``kedro run`` of one stage may have only its parameters."""
     for stage in ("preprocessing", "evaluation", "training"):
         assert [*check({stage: parameters[stage]}, [stage])] == [stage]
 

@@ -136,7 +136,7 @@ def test_links_of_proofs_become_a_benchmark(data, tmp_path):
         "paper-many\tpaper-euclid\t1",
     }
     parts = {row.split("\t")[0]: split for row, split in lines.items()}
-    for name, split in parts.items():  # decided by the id alone
+    for name, split in parts.items():  # decided only by the id
         place = int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) % 100
         assert split == ("train" if place < 70 else "dev" if place < 85 else "test")
     files = BeirFiles(split="train", training_split="")

@@ -196,7 +196,7 @@ def test_what_one_looks_at_has_a_preview(viz):
 
 
 def test_pictures_of_reports_are_made(registered):
-    """Every picture that a page links to stands beside it, made from a figure."""
+    """Every picture that a page links to is beside it, made from a figure."""
     stems = {
         Path(entry["filepath"]).stem
         for _, _, entry in read_entries()

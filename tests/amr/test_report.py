@@ -1,4 +1,4 @@
-"""What came of parsing, beside the thesis' Table 4.2."""
+"""The report of parsing, beside the thesis' Table 4.2."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lines of progress: how much of how much, how fast, how long yet."""
+"""Lines of progress: count, speed, time left."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def test_what_the_machine_is_to_blame_for_is_tried_again(reason, kind):
     failure = Failure("ingestion", "Posts.xml", "line 1", "7", reason, "", kept=True)
     found = failure.classify()
     assert found == failure._replace(kind=kind)
-    assert found._replace(kind="transient").classify() == found  # judged anew
+    assert found._replace(kind="transient").classify() == found  # classified again
 
 
 def test_formula_of_a_text_becomes_a_row_of_the_index():

@@ -1,4 +1,4 @@
-"""How systems do where formulas outweigh words, from the terminal."""
+"""Scores on topics whose formulas outweigh words, from the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding to an index, deleting from it, and how it stands, from the terminal."""
+"""Adding to an index, deleting from it, and its status, from the terminal."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def test_a_topic_is_explained_by_its_id(searcher) -> None:
     assert by_id.query_key == "A.1"
     assert by_id.query_labels == by_text.query_labels
     assert by_id.similarity == pytest.approx(by_text.similarity, abs=1e-5)
-    (row,) = searcher.explain("B.1", "2").similarity  # its formula alone
+    (row,) = searcher.explain("B.1", "2").similarity  # only its formula
     (place,) = [
         n for n, label in enumerate(by_id.query_labels) if r"\sqrt{4}$" == label[-9:]
     ]

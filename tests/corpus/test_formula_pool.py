@@ -139,7 +139,7 @@ def test_real_pool_is_read_whole(shared):
     pool = FormulaPool(shared / "collection", files)
     posts = list(pool.posts())
     assert sum(isinstance(post, RawPost) for post in posts) == 9350
-    # One row has an id alone.
+    # One row has only an id.
     assert [p.reason for p in posts if isinstance(p, Failure)] == ["empty_cells"]
     assert sum(isinstance(topic, RawTopic) for topic in pool.topics()) == 74
     assert len(list(pool.judgments())) == 4503

@@ -100,7 +100,7 @@ def test_formulas_of_comments_are_compared_too():
     raw = raw._replace(comment_id="6")
     _, (failure,) = clean_comment(raw, build().find_row)
     assert (failure.record_id, failure.reason) == ("c6", "formula_of_other_post")
-    # Rows that name the post alone (version 2) are the comment's.
+    # Rows that name only the post (version 2) are the comment's.
     raw = raw._replace(text=span("3", "w"))
     assert clean_comment(raw, build().find_row)[1] == []
 

@@ -9,7 +9,7 @@ from mathamr_kedro.corpus import name_part, take_part
 
 
 def make_query(text: str) -> CleanText:
-    """Every FORMULA_n of a text where it stands."""
+    """Every FORMULA_n of a text at its place."""
     mentions, start = [], 0
     while (start := text.find("FORMULA_", start)) >= 0:
         name = text[start : start + 9]

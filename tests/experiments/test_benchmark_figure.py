@@ -1,4 +1,4 @@
-"""Dots, intervals and names: what stands where on the page."""
+"""Dots, intervals and names: their places on the page."""
 
 from __future__ import annotations
 

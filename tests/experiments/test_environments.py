@@ -59,7 +59,7 @@ def test_environment_states_the_experiment_of_the_thesis(name, tmp_path):
 
 @pytest.mark.parametrize("name", [*sorted(TABLES), *BEYOND])
 def test_experiment_leaves_nothing_to_the_environment_of_the_collection(name):
-    """Over any other environment, cells hold trained systems alone, searched alike."""
+    """Over any other environment, cells hold only trained systems, searched alike."""
     loader = EnvironmentLoader(str(PROJECT / "conf"), name, **CONFIG_LOADER_ARGS)
     over_pool = EnvironmentLoader(
         str(PROJECT / "conf"), f"pool+{name}", **CONFIG_LOADER_ARGS

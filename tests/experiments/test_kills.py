@@ -1,4 +1,4 @@
-"""A grid that is stopped in the middle goes on, and ends with the same tables."""
+"""A grid that is stopped in the middle resumes and ends with the same tables."""
 
 from __future__ import annotations
 

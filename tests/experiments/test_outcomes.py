@@ -275,7 +275,7 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     shown = {row.labels[0]: row.figures[0] for row in tables["table_4.20"].rows}
     assert shown["Query throughput"] == "41.00 queries/sec"
     assert shown["GPU peak memory"] == "2.00 GB"
-    # Answers alone, not all that the index holds.
+    # Only answers, not all that the index holds.
     assert (shown["Number of vectors"], shown["Index size"]) == ("800", "0.15 GB")
     notes = " ".join(tables["table_4.20"].notes)
     assert "800 vectors (answer) of 32 numbers" in notes

@@ -1,4 +1,4 @@
-"""What a training is to the project."""
+"""Parameters of a training."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ OPERATORS = ("U!plus", "U!times", "O!SUP", "O!divide")
 
 
 def canon(term):
-    """Equal for trees that differ in the order of unordered operands alone."""
+    """Equal for trees that differ only in the order of unordered operands."""
     label, children = term
     inner = [canon(child) for child in children]
     return (label, *(sorted(inner, key=repr) if label.startswith("U!") else inner))

@@ -22,7 +22,7 @@ def make_file(first: int, visual_ids: str) -> list[Formula]:
     ]
 
 
-# "b" and "f" stand in files that are with the workers at the same time.
+# "b" and "f" are in files that are with the workers at the same time.
 FILES = {
     "one": make_file(0, "abacb"),
     "two": make_file(10, "bdbef"),

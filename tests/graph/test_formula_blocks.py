@@ -1,4 +1,4 @@
-"""Graphs of formulas that stand in no graph of a text."""
+"""Graphs of formulas that are in no graph of a text."""
 
 from __future__ import annotations
 

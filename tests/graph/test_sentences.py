@@ -51,7 +51,7 @@ def test_a_formula_named_in_two_sentences_belongs_to_both() -> None:
 
 
 def test_a_node_below_a_shared_formula_belongs_to_the_nearest_sentence() -> None:
-    # equal-01 stands in the brackets of sentence 1, but next to the root of sentence 2
+    # equal-01 is in the brackets of sentence 1, but next to the root of sentence 2
     assert split(
         """(m / multi-sentence
              :snt1 (s / show-01 :ARG1 (p / prove-01 :ARG1 (f / FORMULA_0

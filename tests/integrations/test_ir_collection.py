@@ -33,7 +33,7 @@ def topic(topic_id, task, year, latex=None):
 
 
 class Records:
-    """What cannot be read stands before everything else."""
+    """What cannot be read comes first."""
 
     def posts(self):
         yield FAILURE

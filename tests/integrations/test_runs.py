@@ -102,7 +102,7 @@ def test_ir_measures_reads_our_runs_and_scores_alike(
     theirs, ours, needs, run, tmp_path
 ):
     ir_measures = pytest.importorskip("ir_measures")
-    if needs is not None:  # trec_eval has wheels for x86-64 alone
+    if needs is not None:  # trec_eval has wheels only for x86-64
         pytest.importorskip(needs)
     write_run(tmp_path / "mine.trec", run)
     read = list(ir_measures.read_trec_run(str(tmp_path / "mine.trec")))

@@ -70,7 +70,7 @@ def test_scores_learn_from_texts_too(shards, texts):
         total += sum(a * math.log(a / b) for a, b in zip(p, q, strict=True))
     loss = teacher.distil(queries, documents, torch.tensor(0.3), scores)
     assert loss.item() == pytest.approx(3 * total / len(anchors), rel=1e-5)
-    # A training by document vectors alone has no scores.
+    # A training only by document vectors has no scores.
     assert teacher.distil(queries, documents, torch.tensor(0.3)).item() == 0
     plain = ContrastiveLoss(LossConfig())(queries, documents).loss
     whole = ContrastiveLoss(LossConfig(), teachers=[teacher])

@@ -151,8 +151,8 @@ def test_formulas_of_a_pair_that_look_the_same_attract():
     queries, documents = pairs()
     tau = torch.tensor(1.0)
     mine = formula_nce(queries, documents, tau)
-    # Only formula 7 of query 0 stands in its document, twice; the others there are
-    # formulas 8 and 5. Formula 8 stands in another pair, formula 9 nowhere.
+    # Only formula 7 of query 0 is in its document, twice; the others there are
+    # formulas 8 and 5. Formula 8 is in another pair, formula 9 nowhere.
     terms = (queries.vectors @ documents.vectors.T / tau)[0].exp()
     positive = terms[0] + terms[1]
     expected = -torch.log(positive / (positive + terms[3] + terms[5]))
@@ -217,7 +217,7 @@ def test_formula_loss_without_partners_is_zero_with_zero_gradient():
 
 
 def test_formulas_before_the_first_post_do_not_count():
-    """Documents stand behind the queries of their batch, in one tensor."""
+    """Documents follow the queries of their batch, in one tensor."""
     queries, documents = pairs()
     tau = torch.tensor(1.0)
     expected = formula_nce(queries, documents, tau)

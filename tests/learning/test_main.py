@@ -105,7 +105,7 @@ def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
     facts = json.loads((tmp_path / "out" / "training.json").read_text())
     assert facts["settings"]["model"]["hidden_dim"] == 8
     assert facts["pairs"] == 15
-    # The same folder goes on only with the same start.
+    # The same folder resumes only with the same start.
     save_model(tmp_path / "start", MathAMRPlus(model.config, shards.schema))
     assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
     assert "the same training" in caplog.text

@@ -53,7 +53,7 @@ def test_split_is_a_partition_that_the_seed_decides(pairs):
 
 @pytest.mark.parametrize(
     ("count", "held_out"),
-    [(3, 0), (4, 2), (15, 2), (20, 2)],  # one alone has nothing to differ from
+    [(3, 0), (4, 2), (15, 2), (20, 2)],  # a single one has no negative
 )
 def test_so_many_pairs_are_held_out(pairs, count, held_out):
     assert len(pairs.take(np.arange(count)).split(seed=1)[1]) == held_out

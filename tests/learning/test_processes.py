@@ -199,7 +199,7 @@ def test_a_killed_training_of_two_processes_goes_on(
 def test_processes_without_a_common_folder_cannot_go_on(
     shards, pairs, rich, rich_end, tmp_path
 ):
-    """The second would begin anew, unnoticed."""
+    """The second would start again, unnoticed."""
     (tmp_path / "0").mkdir()
     for file in (*rich_end.glob("checkpoint*"), *rich_end.glob("seals*")):
         shutil.copy(file, tmp_path / "0")

@@ -1,4 +1,4 @@
-"""Whole trainings: they learn, stop, go on, and do what each option says."""
+"""Whole trainings: they learn, stop, resume, and do what each option says."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_content_nodes_read_nothing(readout, flat_shards):
 
 
 def test_vectors_read_members_beyond_the_state(batch):
-    """The state of a virtual node is left as it is; its members decide alone."""
+    """The state of a virtual node is left as it is; only its members decide."""
     torch.manual_seed(0)
     model = MathAMRPlus(CONFIG, batch.schema)
     torch.nn.init.zeros_(model.head.outer.weight)

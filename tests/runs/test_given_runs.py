@@ -100,7 +100,7 @@ def test_topics_of_ntcir_are_a_set_with_their_own_judgments():
     means = evaluation.summarise()
     # full: two relevant, one found before the only one that is not: (1 - 0) / 2
     assert means["Bpref full"].score == pytest.approx(0.5)
-    # partial: three relevant; Zeta:9 stands behind Field:0: (1 + (1 - 1/1)) / 3
+    # partial: three relevant; Zeta:9 is behind Field:0: (1 + (1 - 1/1)) / 3
     assert means["Bpref partial"].score == pytest.approx(1 / 3)
 
 

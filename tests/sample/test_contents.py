@@ -55,7 +55,7 @@ def test_a_wrong_thread_is_named(change, message):
 
 
 def test_two_threads_with_one_key_are_refused():
-    with pytest.raises(MalformedInputError, match="'area/one' stands twice"):
+    with pytest.raises(MalformedInputError, match="'area/one' occurs twice"):
         check_contents(Contents((THREAD, THREAD), (), ()))
 
 

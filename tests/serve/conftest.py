@@ -21,7 +21,7 @@ def service(demo: Path) -> Iterator[Any]:
     pytest.importorskip("fastapi", reason="the extra serve is missing")
     from mathamr_kedro.serve import SearchService, ServeConfig
 
-    # Only while it opens: all other tests of this process stand in the project.
+    # Only while it opens: all other tests of this process run in the project.
     with contextlib.chdir(demo):
         found = SearchService(ServeConfig("demo"))
     yield found

@@ -340,7 +340,7 @@ def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch
     page.wait("document.querySelector('.heat')")
     page.click("#sheet .pill")
     _check_harmless(page)
-    # the policy also notes what the page left out
+    # the policy also reports what the page omitted
     assert all("Content Security Policy" in c for c in page.complaints)
     page.complaints.clear()
 

@@ -155,7 +155,7 @@ def test_two_scores_may_be_off_in_opposite_directions():
 
 @pytest.mark.parametrize("slack", [1e-6, 1e-3])
 def test_best_item_far_below_the_cut_of_the_scan_is_found(slack):
-    """Fifty-nine worse ones stand before it, more than are looked at first."""
+    """Fifty-nine worse ones come before it, more than are compared first."""
     keys = [str(k) for k in range(60)]
     truth = np.full((1, 60), 0.5)
     truth[0, 17] += 0.2 * slack

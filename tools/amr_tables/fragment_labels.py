@@ -55,7 +55,7 @@ def _find_head(graph: AMRGraph, variables: Sequence[str]) -> str:
 
 
 def format_fragment(fragment: Fragment) -> str:
-    """Write the one-line form; a single concept stands bare.
+    """Write the one-line form; a single concept is bare.
 
     >>> format_fragment(Fragment(("person", "teach-01"), ((1, "ARG0", 0),), core=1))
     '(person :ARG0-of (teach-01*))'

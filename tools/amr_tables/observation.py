@@ -119,7 +119,7 @@ def _label_fragments(
 def _move_conjunctions(
     skeleton: Skeleton, labels: dict[int, str], owner: dict[str, int]
 ) -> None:
-    """Let the word that stands above a coordination give its concept."""
+    """Let the word above a coordination give its concept."""
     for i, label in list(labels.items()):
         joint = skeleton.parents[i]
         if (

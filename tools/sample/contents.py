@@ -109,7 +109,7 @@ def check_contents(contents: Contents) -> None:
 
 def _thread_problems(threads: Iterable[Thread]) -> Iterator[str]:
     counts = Counter(thread.key for thread in threads)
-    yield from (f"thread key {k!r} stands twice" for k, n in counts.items() if n > 1)
+    yield from (f"thread key {k!r} occurs twice" for k, n in counts.items() if n > 1)
     for thread in threads:
         if not _KEY.fullmatch(thread.key):
             yield f"thread key {thread.key!r} is not of the form 'area/short-name'"
@@ -133,7 +133,7 @@ def _answer_topic_problems(contents: Contents) -> Iterator[str]:
         for number, _ in enumerate(thread.answers, start=1)
     }
     counts = Counter(topic.key for topic in contents.answer_topics)
-    yield from (f"topic key {k!r} stands twice" for k, n in counts.items() if n > 1)
+    yield from (f"topic key {k!r} occurs twice" for k, n in counts.items() if n > 1)
     for topic in contents.answer_topics:
         where = f"topic {topic.key!r}"
         yield from _grade_problems(topic.grades, where)

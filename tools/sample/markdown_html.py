@@ -1,6 +1,6 @@
 r"""Light Markdown to HTML as Math Stack Exchange serves it.
 
-What a writer types, and what stands in the body of the post::
+What a writer types, and what is in the body of the post::
 
     If $p \mid n$, **then**       <p>If <span class="math-container" id="7">p
     - $p \le n$                  \mid n</span>, <strong>then</strong></p>
@@ -31,7 +31,7 @@ _ATOMS = re.compile(
     re.DOTALL,
 )
 _RAW_FORMULA = re.compile(r"<m(?P<bare> bare)?>(?P<latex>.*?)</m>", re.DOTALL)
-# Characters for private use stand in for what is finished already.
+# Characters for private use replace what is finished already.
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _FINISHED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _LINK = re.compile(r"\[([^\]]+)\]\((https?://[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)\)")
@@ -40,7 +40,7 @@ _QUOTE = re.compile(r"> ?")
 
 
 def math_span(latex: str, formula_id: str | None, dollars: str = "") -> str:
-    r"""Return a formula as ARQMath marks it; ``dollars`` stand around it in topics.
+    r"""Return a formula as ARQMath marks it; ``dollars`` surround it in topics.
 
     >>> math_span("a < b", "7")
     '<span class="math-container" id="7">a &lt; b</span>'

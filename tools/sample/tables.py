@@ -56,7 +56,7 @@ def _halves(formulas: Sequence[SampleFormula]) -> list[Sequence[SampleFormula]]:
 
 def _index_columns(row: SampleFormula, visual_ids: Mapping[str, str]) -> list[str]:
     visual_id = visual_ids[row.latex]
-    # Before it was corrected, a visual id went by the LaTeX alone.
+    # Before it was corrected, a visual id went only by the LaTeX.
     old = str(hash_appearance(f"latex {row.latex}")) if "v" in row.issue else visual_id
     comment_id = "" if row.comment_id is None else str(row.comment_id)
     return [

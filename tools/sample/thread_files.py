@@ -24,7 +24,7 @@ A file has front matter, a title, a question, and sections that headings open::
 
     - Nice.
 
-Nothing is escaped: what stands below a heading is the text, without the blank lines
+Nothing is escaped: what is below a heading is the text, without the blank lines
 around it. The number in front of a file's name says its place in the folder, the rest
 is its name: ``number_theory/04-prime-square-24.md`` is the thread
 ``number_theory/prime-square-24``.
@@ -213,7 +213,7 @@ def _read_answer(section: _Section) -> Answer:
 
 
 def _read_comments(section: _Section) -> tuple[str, ...]:
-    """Return the items of a list; an item may go on in indented lines."""
+    """Return the items of a list; an item may continue in indented lines."""
     comments: list[str] = []
     for number, line in section.written_lines():
         if line.startswith(_COMMENT):

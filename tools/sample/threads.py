@@ -69,7 +69,7 @@ class AnswerTopic:
 class FormulaTopic:
     """A Task 2 topic: one formula of an :class:`AnswerTopic`'s question.
 
-    ``grades`` maps LaTeX of formulas, exactly as it stands in the threads between the
+    ``grades`` maps LaTeX of formulas, exactly as in the threads between the
     dollars, to grades: 3 as good as the query itself, 2 useful with some reading,
     1 somewhat similar, 0 judged and not useful (looks alike, means something else).
     """

@@ -13,7 +13,7 @@ from mathamr_kedro.cli import group
 _HEAD = """# Commands
 
 The stages are run by `kedro run`. `mathamr --help` lists the commands below, and
-`mathamr COMMAND --help` says what stands here. Shells complete them after
+`mathamr COMMAND --help` prints the same. Shells complete them after
 `eval "$(_MATHAMR_COMPLETE=bash_source mathamr)"` (or `zsh_source`, `fish_source`).
 """
 
@@ -55,7 +55,7 @@ def _describe(
 
 
 def _write_help(text: str) -> str:
-    r"""Return a help text; what stands below a ``\b`` is an example."""
+    r"""Return a help text; what is below a ``\b`` is an example."""
     parts = []
     for paragraph in re.split(r"\n\s*\n", text.replace(r"\b", "\b").strip()):
         head, mark, example = paragraph.partition("\b")
@@ -73,7 +73,7 @@ def _write_row(option: click.Option, context: click.Context) -> str:
 
 
 def _escape(text: str) -> str:
-    """Keep Markdown away from what is meant as it stands, code between ticks apart."""
+    """Keep Markdown away from what is meant literally, except code between ticks."""
     pieces = re.split(r"(`[^`]*`)", text)
     return "".join(p if p[:1] == "`" else _escape_words(p) for p in pieces)
 

@@ -22,7 +22,7 @@ def write_markdown(text: str) -> str:
 
 
 def _fence_tables(text: str) -> str:
-    """Show tables that are drawn with rulers as they stand."""
+    """Show tables that are drawn with rulers as they are."""
     places = [found.span() for found in _RULER.finditer(text)]
     if len(places) < 2:
         return text

@@ -1,4 +1,4 @@
-"""Where the boxes of a flow chart stand: rows by their distance from the start.
+"""Where the boxes of a flow chart are: rows by their distance from the start.
 
 Boxes of a subgraph share a column of their own; inside of it each box moves towards the
 boxes that lead to it, as far as its neighbours leave room.
@@ -30,7 +30,7 @@ Rows = tuple[str, ...]
 
 
 class Box(NamedTuple):
-    """A box: what stands in it, how it looks."""
+    """A box: its text and its look."""
 
     lines: Rows
     shape: str
@@ -143,7 +143,7 @@ class FlowChart:
     def _find_rows(self) -> dict[str, int]:
         """Return the longest way from the start to each box.
 
-        What nothing leads to stands right above what it leads to.
+        What nothing leads to is right above what it leads to.
         """
         rows = dict.fromkeys(self.boxes, 0)
         for _ in self.boxes:

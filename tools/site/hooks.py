@@ -40,7 +40,7 @@ COPIES = {
     "changelog.md": "CHANGELOG.md",
     "released_encoder.md": "src/mathamr_kedro/encoders/mathamr_plus/README.md",
 }
-"""Pages whose text stands elsewhere in the repository."""
+"""Pages whose text is elsewhere in the repository."""
 OUTSIDE = re.compile(
     r"<(?:script|link|img|source|iframe)\b[^>]*?\b(?:src|href|srcset)="
     r'"((?:https?:)?//[^"]*)"'

@@ -20,8 +20,8 @@ def adapt(text: str, source: Path, page: str, homes: Mapping[Path, str]) -> str:
 
     Args:
         text: Markdown.
-        source: the file that it stands in; its links are relative to it.
-        page: where it stands in the site, relative to docs/.
+        source: the file that it is in; its links are relative to it.
+        page: where it is in the site, relative to docs/.
         homes: pages of files outside of docs/.
     """
     docs = _find_docs(source)

@@ -1,7 +1,7 @@
 """Notebooks as pages: ``python -m tools.site.notebooks`` runs them over the last run.
 
 In git they have no outputs. Where the notebooks were run, pages show what they gave;
-elsewhere the code alone, with a note.
+elsewhere only the code, with a note.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _write_output(output: Mapping[str, Any]) -> Iterator[str]:
     elif "image/svg+xml" in data:
         yield f'<div class="output">{_join_lines(data["image/svg+xml"])}</div>'
     elif "text/markdown" in data:
-        # Pictures of a report lie beside it; its headings stand below those here.
+        # Pictures of a report are beside it; its headings go below those here.
         text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", data["text/markdown"])
         yield re.sub(r"^(#+) ", r"##\1 ", text, flags=re.M)
     elif "text/html" in data:

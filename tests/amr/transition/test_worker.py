@@ -1,4 +1,4 @@
-"""The worker: reads on Python 3.8, stands alone, mends what the library breaks."""
+"""The worker: runs on Python 3.8 by itself, repairs what the library breaks."""
 
 from __future__ import annotations
 

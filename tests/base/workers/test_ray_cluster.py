@@ -98,7 +98,7 @@ def _is_actor(pid: int, raylets: set[int]) -> bool:
 @pytest.fixture(scope="module")
 def nodes():
     # Not below pytest's folders: the paths of sockets have to be short. Nodes of a
-    # cluster do not stand in the folder of the project, so neither do these.
+    # cluster do not run in the folder of the project, so neither do these.
     folder = Path(tempfile.mkdtemp(prefix="ray"))
     with pytest.MonkeyPatch.context() as patch:
         for name, value in QUICK.items():

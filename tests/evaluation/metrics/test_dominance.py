@@ -1,4 +1,4 @@
-"""Scores where formulas outweigh words."""
+"""Scores on topics whose formulas outweigh words."""
 
 from __future__ import annotations
 

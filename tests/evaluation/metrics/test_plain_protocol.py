@@ -99,7 +99,7 @@ def test_grade_1_is_relevant_and_unjudged_documents_stay():
 
 
 def test_the_floor_is_a_random_order_of_all_documents():
-    """Judgments that name relevant documents alone are perfect in any order."""
+    """Judgments of only relevant documents are perfect in any order."""
     few = evaluate_run(RUN, QRELS, PLAIN).summarise()["MRR"]
     # Of the four documents that run and qrels name, one or two are relevant.
     first = np.mean([1, 1 / 2, 1 / 3, 1 / 4])

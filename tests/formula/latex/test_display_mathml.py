@@ -25,7 +25,7 @@ CLASSES = {"boxed", "overlined", "underlined", "struck", "align", "left", "small
 
 
 def draw(latex: str, display: bool = False) -> str:
-    """Return what stands inside the element of a formula."""
+    """Return what is inside the element of a formula."""
     found = mathml_from_latex(latex, display)
     assert found is not None
     return re.sub(r"^<math[^>]*>|</math>$", "", found)

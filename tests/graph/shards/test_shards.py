@@ -1,4 +1,4 @@
-"""Shards: what was written comes back, alone and in batches."""
+"""Shards: what was written is read back, one by one and in batches."""
 
 from __future__ import annotations
 

@@ -167,7 +167,7 @@ def test_auto_goes_on_with_the_parser_of_the_graphs(
     catalog = parse(root, parser="auto", transition=here)
     assert catalog.load("amr_parser")["parser"] == "transition"
     graphs = read_files(root / "03_primary" / "amr_graphs")
-    # Its environment is not there any more: nothing is parsed anew, or by another.
+    # Its environment is gone: nothing is parsed again, or by another parser.
     parse(root, parser="auto", transition=gone)
     assert read_files(root / "03_primary" / "amr_graphs") == graphs
     # And what is not parsed yet waits for it.

@@ -1,4 +1,4 @@
-"""The stage is killed at any moment and goes on; its files are the same to the byte."""
+"""The stage is killed at any moment and resumes with the same files, byte by byte."""
 
 from __future__ import annotations
 

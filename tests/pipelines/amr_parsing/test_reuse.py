@@ -1,4 +1,4 @@
-"""Texts are parsed once: added, changed and failed ones alone are parsed again."""
+"""Texts are parsed once: only added, changed and failed ones are parsed again."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_transient_failures_are_tried_again_and_others_not(
     parser.take()
     parser.answers.pop(slow)
     catalog = parse(root)
-    # The permanent one stands in another shard, which is finished.
+    # The permanent one is in another shard, which is finished.
     assert parser.take() == [slow]
     assert sorted(read(catalog)) == ["0", "1", "2", "4"]
     assert [f.record_id for f in catalog.load("amr_failures").records()] == ["3"]

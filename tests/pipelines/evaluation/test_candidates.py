@@ -186,7 +186,7 @@ def test_all_systems_return_the_formulas_of_the_lab(data: Path, engine: str) -> 
     context = open_session(data).load_context()
     settings = PreprocessingConfig.read(context.params["preprocessing"])
     graphs = catalog.load("mathamr_plus.prepared").open(settings)
-    assert (len(graphs.posts), len(graphs.formulas)) == (2, 3)  # 23, 51 and 61 alone
+    assert (len(graphs.posts), len(graphs.formulas)) == (2, 3)  # only 23, 51 and 61
 
 
 def test_all_systems_honour_another_rule(raw: Path, tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_scores_are_those_computed_by_hand(catalog) -> None:
     assert scores["A.2"] == 0.0  # no vectors: a judged topic that counts
     assert scores["A.3"] == 0.0  # not among the topics
     assert scores["A.201"] == 1.0
-    # 72 is never returned; 70 stands where its better instance stands.
+    # 72 is never returned; 70 has the rank of its better instance.
     ideal = 3 + 2 / log2(3) + 1 / log2(4)
     assert scores["B.1"] == pytest.approx((1 + 3 / log2(3)) / ideal)
     assert scores_of(catalog, "mathamr_plus", "MAP'")["A.1"] == pytest.approx(

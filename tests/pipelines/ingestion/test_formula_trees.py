@@ -1,4 +1,4 @@
-"""Which formulas get trees, by the tables that they stand in."""
+"""Which formulas get trees, by the tables that they are in."""
 
 from __future__ import annotations
 

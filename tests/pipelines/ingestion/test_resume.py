@@ -1,4 +1,4 @@
-"""Ingestion is killed at any moment and goes on: nothing lost, doubled or redone."""
+"""Ingestion is killed at any moment and resumes: nothing lost, doubled or redone."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_killed_run_goes_on_where_it_stopped(tmp_path, monkeypatch):
     place = "*/02_intermediate/{}/*.parquet"
     kill_stage(broken, "ingestion", (place.format("formulas"), 4), **params)
     formulas = finished(tables / "formulas")
-    assert len(formulas) == 3  # the file of the fourth has its name alone
+    assert len(formulas) == 3  # the file of the fourth has only its name
     kill_stage(broken, "ingestion", (place.format("posts"), 8), **params)
     posts = finished(tables / "posts")
     assert len(posts) == 7

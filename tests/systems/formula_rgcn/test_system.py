@@ -36,7 +36,7 @@ def trained(sample, tmp_path_factory):
 
 
 def average_precision(sample, ranker):
-    """Of judged formulas alone, grades 2 and 3 counting as relevant."""
+    """Of only judged formulas, grades 2 and 3 counting as relevant."""
     found = []
     for topic, hits in zip(sample.topics, ranker(sample.topics, 1000), strict=True):
         grades = sample.grades[topic.topic_id]

@@ -131,7 +131,7 @@ TWO_SENTENCES = """(m / multi-sentence
     ("number", "expected"),
     [
         (0, "show-01 𝑥 new"),
-        # of the formula that the first sentence defines, the formula alone
+        # of the formula that the first sentence defines, only the formula
         (1, "hold-01 𝑦 𝑥"),
         # lost by the AMR: in the sentence of the formula before it, by :math
         (2, "hold-01 𝑦 𝑥 𝑧"),
@@ -154,7 +154,7 @@ def test_names_keep_their_quotes_and_escapes_are_undone():
 
 
 def test_a_sentence_that_shares_a_node_keeps_its_formulas():
-    """The second sentence stands in the brackets of the first, upside down."""
+    """The second sentence is in the brackets of the first, upside down."""
     amr = """(m / multi-sentence
       :snt1 (f / find-01 :ARG1 (p / person :mod-of (g / FORMULA_0 :domain (t / true))))
       :snt2 t)"""

@@ -32,7 +32,7 @@ def read_column(path):
 
 
 def read_published(text: str) -> MathGraph:  # noqa: C901
-    """Read a graph: what stands below ``:math`` is the tree of a formula.
+    """Read a graph: what is below ``:math`` is the tree of a formula.
 
     ``:value MATH :math (V1 / x)`` becomes ``:math (F / FORMULA_0 :opt (V1 / V!x))``.
     """
@@ -125,7 +125,7 @@ def test_our_parser_says_much_the_same(shared):
 
 
 def _list_concepts(graph: MathGraph) -> Counter[str]:
-    """Words of the text alone: no formulas, nor what holds their place."""
+    """Only words of the text: no formulas, no placeholders."""
     words = LinearGraph(graph.without_formulas()).write().split()
     held = {"string-entity", "name", "multi-sentence"}
     return Counter(word for word in words if word not in held and '"' not in word)

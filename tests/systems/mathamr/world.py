@@ -24,7 +24,7 @@ SUBJECTS = {
     "power": (["x^2-4=0", "y^3=1", "z^n+1", "a^2+b^2=c^2"], "equation"),
     "frac": (["\\frac{a}{b}", "\\frac{1}{n}", "\\frac{x}{y}", "\\frac{2}{7}"], "ratio"),
 }
-"""Formulas and a word that stands beside them."""
+"""Formulas and a word beside them."""
 
 
 def mention(text: str, number: int, formula_id: str, latex: str) -> FormulaMention:

@@ -163,7 +163,7 @@ def test_answers_are_listed_once():
 
 
 def test_scores_that_are_all_equal_decide_nothing(tmp_path):
-    """All posts have one document vector; MaxSim alone orders them."""
+    """All posts have one document vector; only MaxSim orders them."""
     posts = draw_posts(12, seed=3)
     for post in posts:
         post.vectors[-1] = posts[0].vectors[-1]

@@ -84,7 +84,7 @@ def sources(formulas, topics):
 
 
 def mean_average_precision(rank, topics, qrels):
-    """Of judged formulas alone (MAP'), relevant from grade 2."""
+    """Of only judged formulas (MAP'), relevant from grade 2."""
     values = []
     for topic, hits in zip(topics, rank(topics, 1000), strict=True):
         grades = qrels[topic.topic_id]

@@ -1,4 +1,4 @@
-"""Training: it goes on where it was stopped, on a bare machine, and it learns."""
+"""Training: it resumes where it was stopped, on a bare machine, and it learns."""
 
 from __future__ import annotations
 
