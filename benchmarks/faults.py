@@ -273,7 +273,7 @@ def format_report(rows: list[Row], command: str, seconds: float) -> str:
         if row.outcome == "stopped":  # one of each kind of message
             shown.setdefault(re.sub(r"'[^']*'|\(.*?\)+|\d+", "", row.message), row)
     if shown:
-        lines += ["", "## What the stops say", ""]
+        lines += ["", "## Messages of stopped runs", ""]
         lines += [f"- {r.fault}: {_hide_paths(r.message)}" for r in shown.values()]
     return "\n".join(lines) + "\n"
 
