@@ -17,6 +17,7 @@ from mathamr_kedro.cli.show import post, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
 from mathamr_kedro.project import configure_kedro
 from mathamr_kedro.project_search import open_search
+from mathamr_kedro.search.statements import StatementNote
 from tests.pipelines.graph_world import PROJECT
 
 PAPER = r"""\documentclass{amsart}
@@ -80,14 +81,13 @@ def test_results_are_of_the_kinds_asked_for(data):
     try:
         for kinds in (("lemma",), ("theorem",), ("lemma", "theorem"), ("text",)):
             found = searcher.search("primes", top=10, post_types=kinds).results
-            assert {r.statement["kind"] for r in found} == set(kinds)
+            assert {r.statement.kind for r in found} == set(kinds)
         # The filter comes before the cut.
         (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
         assert first.post_id == "paper-euclid"
-        assert first.statement == {
-            "kind": "lemma", "number": "1.1", "name": "Euclid", "section": "Divisors",
-            "used_by": 2,
-        }  # fmt: skip
+        assert first.statement == StatementNote(
+            kind="lemma", number="1.1", name="Euclid", section="Divisors", used_by=2
+        )
         with pytest.raises(ConfigurationError, match=r"'lema'.*did you mean 'lemma'"):
             searcher.search("primes", post_types=("lema",))
     finally:

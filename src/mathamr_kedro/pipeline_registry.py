@@ -40,8 +40,12 @@ def register_pipelines() -> dict[str, Pipeline]:
     found: dict[str, Pipeline] = {}
     # Kedro's find_pipelines() passes nothing to create_pipeline().
     for module in pkgutil.iter_modules(packages.__path__):
-        stage = import_module(f"{packages.__name__}.{module.name}.pipeline")
-        create = stage.create_pipeline
+        name = f"{packages.__name__}.{module.name}"
+        # A user's own may define it in the package itself, as Kedro allows.
+        owner = import_module(name)
+        if not hasattr(owner, "create_pipeline"):
+            owner = import_module(f"{name}.pipeline")
+        create = owner.create_pipeline
         takes_them = "parameters" in inspect.signature(create).parameters
         found[module.name] = create(parameters=_built) if takes_them else create()
     return {**found, "__default__": sum(found.values(), start=Pipeline([]))}

@@ -24,6 +24,8 @@ from mathamr_kedro.integrations.graph_archive import (
 from mathamr_kedro.project import configure_kedro
 from tests.pipelines.arqmath_world import PROJECT, write_collection
 
+pytestmark = pytest.mark.slow
+
 SMALL = {
     "amr_parsing": {"posts_per_shard": 5, "workers": {"workers": 1}},
     "graph_fusion": {"workers": {"workers": 1}},

@@ -19,6 +19,8 @@ from mathamr_kedro.experiments.released_settings import (
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from tests.pipelines.graph_world import PROJECT
 
+pytestmark = pytest.mark.slow
+
 EXPERIMENTS = list_experiments(PROJECT)
 
 

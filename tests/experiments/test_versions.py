@@ -28,6 +28,8 @@ from mathamr_kedro.experiments.versions import (
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 
+pytestmark = pytest.mark.slow
+
 QUICK = TestConfig(num_samples=200)
 
 

@@ -164,6 +164,7 @@ def test_two_processes_train_as_one(
     assert same(*read_ranks(rich_end))
 
 
+@pytest.mark.slow
 def test_torchrun_trains_as_one_process(shards, pairs, plain, tmp_path):
     """The command itself, with the losses that are on by default."""
     write_prepared(shards, tmp_path / "prepared")

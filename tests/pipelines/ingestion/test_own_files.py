@@ -64,6 +64,7 @@ def test_the_report_names_files_and_places_with_an_example_each(catalog):
     assert "![Formulas per post](ingestion_figure.png)" in report
 
 
+@pytest.mark.slow
 def test_adding_a_file_parses_that_file_alone(notes, tmp_path, monkeypatch):
     parsed: list[str] = []
     run_partitions = nodes.run_partitions

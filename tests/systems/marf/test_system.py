@@ -319,6 +319,7 @@ def read_sample(threads: int) -> Collection:
     return Collection(posts=lambda: kept, pairs=lambda: pairs)
 
 
+@pytest.mark.slow
 def test_training_on_the_sample_ranks_better_than_the_frozen_encoder(
     tmp_path, text_model, monkeypatch
 ) -> None:

@@ -18,7 +18,10 @@ from mathamr_kedro.trec import Run
 from tests.systems.mathamr.world import make_text_model
 from tests.systems.trained import SystemFolder
 
-pytestmark = pytest.mark.timeout(2400)  # the first waits for the demo
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(2400),  # the first waits for the demo
+]
 
 
 @pytest.fixture(scope="module")

@@ -70,6 +70,7 @@ def measure(folder: SystemFolder, system: str) -> float:
     return float(np.mean(shares))
 
 
+@pytest.mark.slow
 def test_training_helps_on_topics_that_it_has_not_seen(tmp_path, text_model, trained):
     before = measure(create(tmp_path, text_model, epochs=0), "mathamr/cosine")
     after = measure(trained, "mathamr/cosine")
