@@ -24,7 +24,7 @@ from mathamr_kedro.corpus import clean_text
     type=click.Choice(PARSERS),
     default="builtin",
     show_default=True,
-    help="Which parser; the others need what docs/pipelines/amr_parsing.md tells.",
+    help="Which parser; for the others see docs/pipelines/amr_parsing.md.",
 )
 def command(text: str, parser: str) -> None:
     r"""Parse TEXT and print its graph.

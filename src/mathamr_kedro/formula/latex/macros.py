@@ -7,7 +7,7 @@ r"""Macros of LaTeX, of a document or of one formula: what an author's command m
 ```
 
 Definitions hold from their place to the end of the text, whatever group they are
-in. Macros that never come to an end are left as they are in a document; a formula that
+in. Endless macros are left as they are in a document; a formula that
 uses one is refused.
 """
 
