@@ -52,7 +52,7 @@ const LISTS = new Map(Object.entries(KNOWN).map(
   ([space, lists]) => [space, lists.map((list) => new Set(list.split(" ")))],
 ));
 
-// Copy a drawing element by element; whatever is not on the lists is left out.
+// Copy a drawing element by element; whatever is not on the lists is skipped.
 function rebuild(node) {
   if (node.nodeType === Node.TEXT_NODE) return document.createTextNode(node.data);
   const lists = LISTS.get(node.namespaceURI);
@@ -215,7 +215,7 @@ async function ask(path, values = {}, signal = undefined) {
   try { body = await response.json(); } catch { /* an answer without words */ }
   if (response.ok) return body;
   const [title, advice] = {
-    404: ["That post is not there", "It may have been deleted. Search again to see what is."],
+    404: ["No such post", "It may have been deleted. Search again."],
     413: ["That is too long", "Shorten it and try again."],
     422: ["That could not be read", "Change the question or the filters."],
     429: ["Too many questions at once", "Wait a moment and try again."],
@@ -335,8 +335,8 @@ function showEmpty(state) {
   const set = FILTERS.filter((name) => state[name] && name !== "system");
   const clear = () => { for (const name of set) $(name).value = ""; search(); };
   return set.length
-    ? showNotice("No post passes these filters", ["The best 300 posts were looked at. Fewer filters leave more of them."], [["Remove the filters", clear]])
-    : showNotice("Nothing was found", ["Say it in other words, or search by one formula of it.", "Formulas stand between dollars: $x^2 = 2$."], [["Edit the question", () => box.focus()]]);
+    ? showNotice("No post passes these filters", ["Only the best 300 posts are filtered. Use fewer filters."], [["Remove the filters", clear]])
+    : showNotice("Nothing was found", ["Say it in other words, or search by one formula of it.", "Write formulas between dollars: $x^2 = 2$."], [["Edit the question", () => box.focus()]]);
 }
 
 // The part of the query that is nearest to each part of a post.
