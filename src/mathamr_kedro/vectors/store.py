@@ -370,7 +370,9 @@ class StoreWriter:
         try:
             shard.check(self.folder)
         except DamagedFileError as error:
-            logger.warning("%s. Encoding its %d posts again", error, shard.posts)
+            logger.warning(
+                "%s. Its posts are encoded again (%d posts)", error, shard.posts
+            )
             return False
         return True
 
