@@ -56,3 +56,13 @@ def test_latex_is_read_where_the_store_has_nothing(store: Path) -> None:
 
 def test_an_empty_formula_has_no_trees(store: Path) -> None:
     assert StoredTrees(store)("xabc", "  ") == NO_TREES
+
+
+def test_formulas_of_one_visual_id_without_trees_are_read_each_by_its_latex(store):
+    """The lab gives one visual id to formulas whose drawing failed alike."""
+    lookup = StoredTrees(store)
+    found = [lookup("xabc", latex) for latex in (r"\varkappa", r"\Z", r"\varkappa")]
+    assert found == [
+        StoredTrees(None)("", r) for r in (r"\varkappa", r"\Z", r"\varkappa")
+    ]
+    assert found[0] != found[1]

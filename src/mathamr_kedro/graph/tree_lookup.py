@@ -93,8 +93,9 @@ class StoredTrees:
 
     def __call__(self, visual_id: str, latex: str) -> FormulaLines:
         """Return the trees of a formula."""
-        # Formulas of the index share a visual id however their LaTeX is spelt.
-        key = (visual_id, "" if visual_id else latex)
+        # Not the visual id only: formulas whose drawing failed share one, too, and
+        # have the trees of their own LaTeX.
+        key = (visual_id, latex)
         found = self._known.get(key)
         if found is not None:
             self._known.move_to_end(key)
