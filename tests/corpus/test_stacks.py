@@ -15,8 +15,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 import sys
-import tarfile
 from collections import Counter
 
 import pytest
@@ -35,8 +35,7 @@ def folder(shared, tmp_path_factory):
     if not source.is_dir():
         pytest.skip("no statements among the real data")
     root = tmp_path_factory.mktemp("stacks")
-    with tarfile.open(source / "stacks_tex.tar.gz") as archive:
-        archive.extractall(root, filter="data")
+    shutil.unpack_archive(source / "stacks_tex.tar.gz", root)
     return root
 
 

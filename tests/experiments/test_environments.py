@@ -12,6 +12,8 @@ from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from tests.experiments.world import open_grid
 from tests.pipelines.graph_world import PROJECT
 
+pytestmark = pytest.mark.slow
+
 TABLES = {
     "formula_modes": ["4.6", "4.7", "4.8"],
     "vn_structure": ["4.9"],

@@ -27,6 +27,8 @@ from tests.experiments.cells import (
     time_queries,
 )
 
+pytestmark = pytest.mark.slow
+
 MODES = Experiment(
     name="formula_modes",
     conditions={

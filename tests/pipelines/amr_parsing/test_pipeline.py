@@ -73,6 +73,7 @@ def test_statistics_and_report(write_texts, parse):
 PROCESSES = {"workers": 2, "batch_size": 1}
 
 
+@pytest.mark.slow
 def test_processes_give_the_same_files(write_texts, parse, tmp_path):
     root = write_texts(POSTS, [])
     parse(root, posts_per_shard=2)

@@ -16,6 +16,8 @@ from mathamr_kedro.pipelines.amr_parsing.reuse import KnownGraphs, checksum_text
 
 from .conftest import make_post
 
+pytestmark = pytest.mark.slow
+
 POSTS = [make_post(str(n), f"Text {n} of FORMULA_0.") for n in range(5)]
 
 

@@ -27,6 +27,8 @@ from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_catalog, open_session, run_stage
 from tests.pipelines.search_world import write_encoder
 
+pytestmark = pytest.mark.slow
+
 # formula, post, type, comment, visual id, issue, LaTeX
 FORMULAS = [
     ("11", "1", "title", "", "70", "", "x^2"),

@@ -29,6 +29,8 @@ from tests.pipelines.training_world import (
     write_world,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def in_project(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -276,6 +276,7 @@ def test_the_overlay_states_the_defaults() -> None:
     assert one.config.model.context_training.learning_rate == 2e-5
 
 
+@pytest.mark.slow
 def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
     """Without the packages that read collections and without sentence-transformers."""
     folder = create(tmp_path, text_model, sources).folder
