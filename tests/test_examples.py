@@ -37,6 +37,7 @@ SKIPPED = {
         "a pattern to fill in"
     ),
     r"^kedro (viz|ipython|jupyter)|^make ": "opens a browser, a prompt, or sets up",
+    r"^kedro pipeline create": "writes into conf/; tests/cli/test_kedro.py runs one",
     r"^mathamr models get": "downloads",
     r"^mathamr (serve|mcp)": "waits for requests; tests/serve asks them",
     r"^mathamr experiments (run|compare|show)": (
