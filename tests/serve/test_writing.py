@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from mathamr_kedro.serve import SearchService, ServeConfig, create_app
 from tests.conftest import PATIENCE
+from tests.worlds import copy_read
 
 pytestmark = [
     pytest.mark.timeout(2400),
@@ -33,7 +33,7 @@ POST = {
 def opened(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A client that may write, into a copy of the demo's data."""
     root = tmp_path_factory.mktemp("written") / "data"
-    shutil.copytree(demo / "data", root, symlinks=True)
+    copy_read(demo / "data", root)
     config = ServeConfig(
         "demo", str(root), hosts=("testserver",), token="s3cret", seconds=PATIENCE
     )
