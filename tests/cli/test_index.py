@@ -142,7 +142,7 @@ def test_nothing_added_is_a_failure(data: Path, notes: Path) -> None:
     result = run(data, "add", str(notes / "picture.png"), str(notes / "empty.txt"))
     assert result.exit_code == 1
     assert "skipped picture.png" in result.stderr
-    assert "skipped empty.txt: Expected words or formulas" in result.stderr
+    assert "skipped empty.txt: no text: an empty file" in result.stderr
     assert "Nothing was added." in result.stderr
     assert read_status(data) == before
 

@@ -66,14 +66,13 @@ Let $x$ be \emph{real}~\cite{a}. Erd\H{o}s said so.
 \begin{itemize}\item one \item two\end{itemize}
 \end{document}"""
     )
-    (opening, post), _ = posts_of(tmp_path)
-    assert (opening.text, opening.formula_map[0].latex) == ("On FORMULA_0", r"\pi")
-    assert post.title == "Start"
+    (post,), _ = posts_of(tmp_path)
+    assert post.title == "On FORMULA_0: Start"
     assert post.text == (
-        "Start\n\nLet FORMULA_0 be real [a]. Erdős said so.\n\n"
-        "Theorem (Gauss). FORMULA_1.\n\n- one\n- two"
+        "On FORMULA_0: Start\n\nLet FORMULA_1 be real [a]. Erdős said so.\n\n"
+        "Theorem (Gauss). FORMULA_2.\n\n- one\n- two"
     )
-    assert [m.latex for m in post.formula_map] == ["x", "a=b"]
+    assert [m.latex for m in post.formula_map] == [r"\pi", "x", "a=b"]
 
 
 def test_html_page_is_read(tmp_path):
@@ -335,11 +334,52 @@ def test_formulas_of_documents_with_mathml_are_a_table(tmp_path):
     assert [m.visual_id for m in mentions] == [r.visual_id for r in rows]
 
 
-@pytest.mark.parametrize("text", ["", "\n", "---\ntitle: Primes\n---\n"])
-def test_markdown_without_text_is_an_empty_document(tmp_path, text):
-    (tmp_path / "empty.md").write_text(text)
+@pytest.mark.parametrize("unit", ["statement", "section", "paragraph", "file"])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", ""),
+        ("a.md", "\n"),
+        ("a.md", "---\ntitle: Primes\n---\n"),
+        ("a.md", "# Primes\n\n## Twins\n"),
+        ("a.html", "<!doctype html>\n<html><head><title>T</title></head></html>"),
+        ("a.tex", r"\documentclass{article}\usepackage{amsmath}\newcommand{\R}{R}"),
+        ("a.tex", r"\begin{thebibliography}{9}\bibitem{k} Knuth.\end{thebibliography}"),
+    ],
+)
+def test_a_file_without_text_is_no_post_but_a_failure(tmp_path, name, text, unit):
+    (tmp_path / name).write_text(text)
+    posts, failures = posts_of(tmp_path, unit=unit)
+    assert posts == []
+    assert [(f.source, f.reason, f.kept) for f in failures] == [
+        (name, "empty_text", False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.md", "# A\n\n## B\n\ntext\n\n## C\n\n# D\n\nmore\n\n## References\n\n- K"),
+        (
+            "a.html",
+            "<!DOCTYPE html>\n<h1>A</h1><h2>B</h2>text<h2>C</h2><h1>D</h1>more"
+            "<h2>References</h2><p>K</p>",
+        ),
+        (
+            "a.tex",
+            r"\section{A}\subsection{B} text \subsection{C} \section{D} more "
+            r"\section*{References} K",
+        ),
+    ],
+)
+def test_headings_without_text_go_to_what_they_head(tmp_path, name, text):
+    """Neither they nor declarations and bibliographies are posts."""
+    (tmp_path / name).write_text(text)
     posts, _ = posts_of(tmp_path)
-    assert [p.post_id for p in posts] == ["empty.md"]
+    assert [(p.post_id, p.text) for p in posts] == [
+        (f"{name}#1", "A: B\n\ntext"),
+        (f"{name}#2", "D\n\nmore"),
+    ]
 
 
 def test_formulas_beside_a_text_that_is_no_unicode_are_a_table(tmp_path):
@@ -362,7 +402,7 @@ def test_text_of_a_page_before_its_first_heading_is_kept(tmp_path):
     (tmp_path / "a.html").write_text(page)
     (tmp_path / "b.html").write_text("<html><head><title>T</title></head><h1>H</h1>b")
     posts, _ = posts_of(tmp_path)
-    assert [p.text for p in posts] == ["First FORMULA_0.", "H\n\nb", "H\n\nb"]
+    assert [p.text for p in posts] == ["T\n\nFirst FORMULA_0.", "H\n\nb", "H\n\nb"]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from mathamr_kedro.corpus.placeholders import (
 )
 from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number, make_failure
 
-VERSION = 5
+VERSION = 6
 """Of what the readers and the cleaner make of raw files; another one rebuilds it."""
 
 _COPIED = [name for name in Post._fields if name in RawPost._fields]

@@ -20,8 +20,8 @@ _DISPLAYED = ("$$", r"\[", r"\begin")
 class MarkdownBlocks(NamedTuple):
     """Where blocks start and end."""
 
-    headings: list[tuple[int, int, str]]
-    """Of the first three levels, underlined ones too, each with its title."""
+    headings: list[tuple[int, int, int, str]]
+    """Of the first three levels, underlined ones too, each with its level and title."""
     indented: list[tuple[int, int]]
     """Code that is indented by four blanks or a tab."""
 
@@ -59,7 +59,7 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
     Lines of a displayed formula are neither, whatever they look like.
 
     >>> find_markdown_blocks("Primes\n======\n\n    # no heading\n")
-    MarkdownBlocks(headings=[(0, 14, 'Primes')], indented=[(15, 32)])
+    MarkdownBlocks(headings=[(0, 14, 1, 'Primes')], indented=[(15, 32)])
     >>> find_markdown_blocks("$$\na\n=\nb\n$$").headings
     []
     """
@@ -75,8 +75,9 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
         elif token.type == "code_block":
             code.append((start, end))
         elif token.type == "heading_open" and token.level == 0 and after is not None:
-            if int(token.tag[1:]) <= _MAX_LEVEL:
-                headings.append((start, end, " ".join(after.content.split())))
+            level = int(token.tag[1:])
+            if level <= _MAX_LEVEL:
+                headings.append((start, end, level, " ".join(after.content.split())))
     formulas = _find_displayed(text, sorted(code + fenced)) if headings or code else []
     return MarkdownBlocks(
         [h for h in headings if not _reaches_into(h[0], h[1], formulas)],

@@ -18,6 +18,7 @@ pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -36,7 +37,14 @@ from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.latex.corpus import LatexCorpus
 from mathamr_kedro.corpus.latex.units import TEXT
 from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
-from mathamr_kedro.corpus.raw import Collection, Markup, Part, RawPost, make_failure
+from mathamr_kedro.corpus.raw import (
+    NO_TEXT,
+    Collection,
+    Markup,
+    Part,
+    RawPost,
+    make_failure,
+)
 from mathamr_kedro.corpus.sections import Section, split_sections
 
 Unit = Literal["statement", "section", "paragraph", "file"]
@@ -51,6 +59,7 @@ _MARKUPS: dict[str, Markup] = {
     ".tex": "latex",
     ".txt": "text",
 }
+_HTML_TITLE = re.compile(r"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
 _BODY_KEYS = ("text", "body", "question", "answer")
 _MAX_ID = 1000  # characters; paths of files are ids too
 
@@ -168,14 +177,18 @@ class OwnCollection(Collection):
             yield text
             return
         front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
+        if markup == "html" and (named := _HTML_TITLE.search(text)) is not None:
+            front = FrontMatter(title=named[1].strip())
         if front.problem:
             yield make_failure(
                 source, "line 1", "bad_front_matter", front.problem, kept=True
             )
         first, text = text.count("\n", 0, front.length), text[front.length :]
-        sections = [Section(0, "", text)]
-        if self._unit != "file":
-            sections = split_sections(text, markup, self._unit == "paragraph")
+        sections = split_sections(text, markup, self._unit == "paragraph")
+        if self._unit == "file" and sections:
+            sections = [Section(0, "", text)]
+        if not sections:
+            yield make_failure(source, "", "empty_text", NO_TEXT)
         for number, (line, title, body) in enumerate(sections, start=1):
             yield RawPost(
                 source=source,

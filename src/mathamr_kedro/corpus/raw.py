@@ -29,6 +29,8 @@ Part = Literal[
 """Parts of a collection, named as in the catalog."""
 
 
+NO_TEXT = "no text: an empty file, or only headings, declarations or a bibliography"
+"""Why a file without a text was skipped."""
 _MAX_DIGITS = 18  # of a number that 64 bits hold
 
 

@@ -18,6 +18,7 @@ _END_OF_SPAN = re.compile(r"</span\s*>")
 _START_OF_MATH = re.compile(r"<(?:\w+:)?math(?=[\s>])", re.IGNORECASE)
 _END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>", re.IGNORECASE)
 _END_OF_COMMENT = re.compile(r"-->")
+_DECLARATION = re.compile(r"<(?:!doctype|\?xml)\b[^<>]*>", re.IGNORECASE)
 _PLAIN_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(\s[^<>\"']*|/|)>")
 _START_OF_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9]*)(?=\s)")
 _STOP = re.compile(r"[<>\"']")
@@ -82,12 +83,12 @@ def find_code(text: str) -> Iterator[tuple[int, int]]:
 
 
 class Tag(NamedTuple):
-    """A tag, a comment, or a whole math span or element."""
+    """A tag, a comment, a declaration, or a whole math span or element."""
 
     start: int
     end: int
     name: str
-    """In lower case; empty for comments and formulas."""
+    """In lower case; empty for comments, declarations and formulas."""
     is_end: bool = False
     attributes: str = ""
     latex: str | None = None
@@ -167,7 +168,8 @@ class _TagReader:
         if self._markup.startswith("<!--", start):
             comment = self._end_of_comment.after(start + 4)
             return None if comment is None else Tag(start, comment.end(), "")
-        return None
+        declared = _DECLARATION.match(self._markup, start)
+        return None if declared is None else Tag(start, declared.end(), "")
 
     def _find_formula(self, start: int) -> Tag | None:
         span = _SPAN.match(self._markup, start)

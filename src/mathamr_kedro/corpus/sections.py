@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
+from mathamr_kedro.corpus.headings import Headings
 from mathamr_kedro.corpus.markdown_blocks import find_markdown_blocks, split_markdown
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import FormulaMarks
@@ -15,7 +16,7 @@ from mathamr_kedro.corpus.scanning import find_blocks
 
 _HTML_PARAGRAPH = re.compile(r"(?=<p\b[^<>]*>)", re.I)
 _EMPTY_LINES = re.compile(r"\n[ \t]*\n\s*")
-_HTML_HEADING = re.compile(r"<h[1-3][^<>]*>", re.I)
+_HTML_HEADING = re.compile(r"<h([1-3])[^<>]*>", re.I)
 _END_OF_HTML_HEADING = re.compile(r"</h[1-3]\s*>", re.I)
 
 
@@ -33,7 +34,8 @@ def split_sections(
 ) -> list[Section]:
     """Split at headings of the first three levels; those inside code do not count.
 
-    What is before the first heading is a section without a title.
+    What is before the first heading is a section without a title. Sections have a text:
+    a heading without one goes to the titles of those below it.
 
     Args:
         text: of the whole file.
@@ -51,18 +53,19 @@ def split_sections(
 
 
 def _split_at_headings(text: str, markup: Markup) -> list[Section]:
-    headings = list(_find_headings(text, markup))
-    if not headings:
-        return [Section(0, "", text)]
+    found = [_Heading(0, 0, 0, ""), *_find_headings(text, markup)]
+    headings = Headings()
     sections = []
     line = last = 0
-    starts = [*(heading.start for heading in headings[1:]), len(text)]
-    for (start, end, title), next_start in zip(headings, starts, strict=True):
+    starts = [*(heading.start for heading in found[1:]), len(text)]
+    for (start, end, level, name), next_start in zip(found, starts, strict=True):
         line, last = line + text.count("\n", last, start), start
-        sections.append(Section(line, title, text[end:next_start]))
-    start_of_text = text[: headings[0].start]
-    has_preamble = bool(flatten_markup(start_of_text, FormulaMarks(), markup))
-    return [Section(0, "", start_of_text), *sections] if has_preamble else sections
+        body = text[end:next_start]
+        has_text = bool(flatten_markup(body, FormulaMarks(), markup))
+        title = headings.title(level, name, has_text)
+        if title is not None:
+            sections.append(Section(line, title, body))
+    return sections
 
 
 def _find_paragraphs(text: str, markup: Markup) -> list[tuple[int, int]]:
@@ -79,6 +82,7 @@ def _find_paragraphs(text: str, markup: Markup) -> list[tuple[int, int]]:
 class _Heading(NamedTuple):
     start: int
     end: int
+    level: int
     title: str
 
 
@@ -87,6 +91,6 @@ def _find_headings(text: str, markup: Markup) -> Iterator[_Heading]:
         ends = {"": _END_OF_HTML_HEADING}
         for opened, end in find_blocks(text, _HTML_HEADING, ends):
             title = text[opened.end() : end.start()]
-            yield _Heading(opened.start(), end.end(), title)
+            yield _Heading(opened.start(), end.end(), int(opened[1]), title)
     elif markup == "markdown":
         yield from (_Heading(*found) for found in find_markdown_blocks(text).headings)

@@ -114,7 +114,7 @@ def test_unit_is_a_parameter_and_statements_are_tables(tmp_path):
     catalog = run(folder, tmp_path / "data", "ingestion")
     assert list(catalog.load("statement_links").records()) == [("a-y", "a-x")]
     kinds = [row.kind for row in catalog.load("statements").records()]
-    assert kinds == ["text", "lemma", "theorem"]
+    assert kinds == ["lemma", "theorem"]
     configure_kedro(PROJECT)
     values = {
         "data_root": str(tmp_path / "data"), "raw_root": str(folder), "unit": "section",

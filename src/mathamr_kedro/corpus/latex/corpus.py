@@ -35,7 +35,7 @@ from mathamr_kedro.corpus.latex.units import (
     list_statements,
     list_whole,
 )
-from mathamr_kedro.corpus.raw import RawPost, make_failure
+from mathamr_kedro.corpus.raw import NO_TEXT, RawPost, make_failure
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(
@@ -93,6 +93,8 @@ class LatexCorpus:
         document = self._open(file, failures)
         units = [] if document is None else list(self._list_units(document))
         yield from failures
+        if document is not None and not units and len(document.files) == 1:
+            yield make_failure(file, "", "empty_text", NO_TEXT)
         for post_id, source, place, unit, problem in units:
             if problem:
                 yield make_failure(source, place, "repeated_label", problem, kept=True)

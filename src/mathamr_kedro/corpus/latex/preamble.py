@@ -184,7 +184,7 @@ class LatexPreamble:
         self.counters = LatexCounters()
         self.environments: dict[str, tuple[LatexMacro, str]] = {}
         """Environments of the author's own: what starts and what ends them."""
-        self.comments = {"comment"}
+        self.comments = {"comment", "thebibliography"}
         """Environments whose text is skipped."""
         self.externals: dict[str, str] = {}
         """Other documents that labels may come from: file to prefix, in their order."""

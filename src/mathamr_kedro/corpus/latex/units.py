@@ -17,8 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from mathamr_kedro.corpus.headings import Headings
 from mathamr_kedro.corpus.latex.code import find_code
 from mathamr_kedro.corpus.latex.document import LatexDocument
+from mathamr_kedro.corpus.latex.text import flatten_latex
+from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula.latex.arguments import LatexArguments
 
 TEXT = "text"
@@ -96,6 +99,7 @@ class _Section:
     title: str
     section: str
     chapter: str
+    level: int = 0
     number: str | None = None
     end: int = 0
     label: str | None = None
@@ -239,8 +243,9 @@ class LatexStructure:
         name = title[0]
         chapter = name if level == "chapter" else before.chapter
         section = {"section": name, "subsection": before.section}.get(level, "")
+        depth = _LEVELS.index(level) + 1
         self.sections.append(
-            _Section(found.start(), title[1], name, section, chapter, number)
+            _Section(found.start(), title[1], name, section, chapter, depth, number)
         )
 
     def _label(self, label: str) -> None:
@@ -319,7 +324,9 @@ def list_sections(document: LatexDocument) -> list[LatexUnit]:
 
 
 def list_whole(document: LatexDocument) -> list[LatexUnit]:
-    """Return the document as one unit."""
+    """Return the document as one unit, if it has a text."""
+    if not list_sections(document):
+        return []
     title, text = document.preamble.title, document.text
     return [LatexUnit(0, TEXT, title, _name_statements(text, document), chapter=title)]
 
@@ -339,6 +346,7 @@ def _cut_sections(
     taken: list[tuple[int, int]],
 ) -> Iterator[LatexUnit]:
     """Yield what is in each section outside of the taken parts, if anything."""
+    headings = Headings()
     for section in found.sections:
         pieces, position = [], section.first
         first = max(bisect_right(taken, (section.first, section.first)) - 1, 0)
@@ -349,11 +357,13 @@ def _cut_sections(
                 position = end
         pieces.append(_cut(document, position, section.end))
         body = "\n\n".join(pieces)
-        if section.title or _SILENT.sub("", body):
+        has_text = bool(flatten_latex(body, FormulaMarks()).strip())
+        title = headings.title(section.level, section.title, has_text)
+        if title is not None:
             yield LatexUnit(
                 start=section.start,
                 kind=TEXT,
-                title=section.title,
+                title=title,
                 body=body,
                 number=section.number,
                 label=section.label,

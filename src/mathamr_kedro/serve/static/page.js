@@ -440,7 +440,9 @@ function openPost(id) {
     const [first, ...rest] = post.sentences;
     const repeated = first && plain(first.parts) === plain(post.title);
     const context = { post: id, partners: partnersOf.get(id) };
-    return [describe(post), showSentences(repeated ? rest : post.sentences, context), actions];
+    const body = repeated ? rest : post.sentences;
+    const text = body.length ? showSentences(body, context) : make("p", { class: "lead" }, "This post has no text below its title.");
+    return [describe(post), text, actions];
   });
 }
 
