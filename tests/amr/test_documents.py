@@ -144,3 +144,11 @@ def test_a_long_text_counts_its_sentences_chunk_by_chunk():
     (whole,) = parse_documents([text], BuiltinConfig().open())
     roles = [edge.role for edge in whole.graph.edges if edge.role.startswith("snt")]
     assert sorted(roles) == ["snt1", "snt2", "snt3", "snt4"]
+
+
+def test_of_endless_sentences_the_first_are_parsed():
+    long, short = parse_documents(["It is. " * 9000, "It is."], FlatParser())
+    (failure,) = long.failures
+    assert failure == ("text_cut", "only its first 2,000 sentences are parsed")
+    assert 1500 < sum(name == "say-01" for name in long.graph.nodes.values()) * 166
+    assert short.failures == ()

@@ -532,3 +532,59 @@ def test_a_part_of_a_latex_document_is_no_document_of_its_own(tmp_path):
     posts, failures = posts_of(tmp_path)
     assert sorted(post.text for post in posts) == ["Seen once.", "Seen too."]
     assert failures == []
+
+
+def test_links_in_a_circle_and_out_of_the_folder_are_never_opened(tmp_path):
+    """Not for the checksum either: a file of the system may have no end."""
+    (tmp_path / "a.md").symlink_to("b.md")
+    (tmp_path / "b.md").symlink_to("a.md")
+    (tmp_path / "c.tex").symlink_to("c.tex")
+    (tmp_path / "environ.txt").symlink_to("/proc/self/environ")
+    (tmp_path / "whole.md").write_text("x")
+    collection = OwnCollection(tmp_path)
+    assert [f.name for f in collection.list_files("posts")] == ["whole.md"]
+    before = collection.checksum("posts")
+    posts, failures = posts_of(tmp_path)
+    assert [p.post_id for p in posts] == ["whole.md"]
+    assert {f.source: f.reason for f in failures} == {
+        "a.md": "unreadable_file",
+        "b.md": "unreadable_file",
+        "c.tex": "unreadable_file",
+        "environ.txt": "link_out_of_folder",
+    }
+    (tmp_path / "c.tex").unlink()
+    assert collection.checksum("posts") != before  # and the next run reports the rest
+
+
+def test_a_post_is_cut_at_a_number_of_formulas_and_characters(tmp_path):
+    (tmp_path / "formulas.md").write_text("$a$ " * 20_000)
+    (tmp_path / "dollars.md").write_text("$" * 50_000)
+    (tmp_path / "letters.txt").write_text("abcd " * 120_000)
+    (tmp_path / "short.md").write_text("$a$ " * 2000)
+    posts = OwnCollection(tmp_path).posts()
+    (batch,) = clean_in_batches(posts, PostCleaner(), 10)
+    counts = {p.post_id: (len(p.formula_map), len(p.text)) for p in batch.records}
+    assert counts["formulas.md"][0] == 2000
+    assert counts["short.md"][0] == 2000
+    assert counts["letters.txt"] == (0, 499_999)
+    cut = [f for f in batch.failures if f.reason == "text_cut"]
+    assert [f.source for f in cut] == ["dollars.md", "formulas.md", "letters.txt"]
+    assert all(f.kept and "500,000 characters and 2,000 formulas" in f.detail
+               for f in cut)  # fmt: skip
+
+
+def test_what_is_too_large_is_skipped_without_being_read(tmp_path, monkeypatch):
+    for module in ("json_records", "latex.corpus"):
+        monkeypatch.setattr(f"mathamr_kedro.corpus.{module}.MAX_FILE", 1000)
+    (tmp_path / "large.md").write_text("a " * 501)
+    (tmp_path / "large.tex").write_text("a " * 501)
+    rows = ['{"text": "one"}', '{"text": "' + "a" * 5000 + '"}', '{"text": "three"}']
+    with gzip.open(tmp_path / "rows.jsonl.gz", "wt") as file:
+        file.write("\n".join(rows))
+    posts, failures = posts_of(tmp_path)
+    assert [p.post_id for p in posts] == ["rows.jsonl.gz#1", "rows.jsonl.gz#3"]
+    assert [(f.source, f.place, f.reason) for f in failures] == [
+        ("large.md", "", "too_large"),
+        ("large.tex", "", "too_large"),
+        ("rows.jsonl.gz", "line 2", "too_large"),
+    ]

@@ -66,7 +66,8 @@ def test_posts_come_and_go(opened: TestClient) -> None:
     headers = {"Authorization": "Bearer s3cret"}
     asked = {"q": r"how many stripes $\binom{41}{17}$ has the zebra", "top": 1}
     added = opened.post("/api/posts", json=[POST], headers=headers)
-    assert added.json() == {"added": ["zebra-1"], "replaced": [], "failures": []}
+    none = {"replaced": [], "failures": [], "cut": []}
+    assert added.json() == {"added": ["zebra-1"], **none}
     (found,) = opened.get("/api/search", params=asked).json()["results"]
     assert (found["post_id"], found["tags"]) == ("zebra-1", ["zebras"])
     assert opened.get("/api/posts/zebra-1").json()["type"] == "document"
@@ -87,3 +88,17 @@ def test_what_cannot_be_read_is_named(opened: TestClient) -> None:
     for wrong in ([], [{"id": "", "text": "x"}], [{"id": "a"}], {"id": "a"}, "x"):
         answer = opened.post("/api/posts", json=wrong, headers=headers)
         assert answer.status_code == 422
+
+
+def test_a_post_of_thousands_of_formulas_is_cut_and_breaks_nothing(
+    opened: TestClient,
+) -> None:
+    headers = {"Authorization": "Bearer s3cret"}
+    poison = {"id": "poison", "text": "$a$ " * 20_000}
+    answer = opened.post("/api/posts", json=[poison], headers=headers).json()
+    assert (answer["added"], answer["failures"]) == (["poison"], [])
+    assert answer["cut"][0]["id"] == "poison"
+    assert "2,000 formulas" in answer["cut"][0]["problem"]
+    assert opened.get("/api/search", params={"q": "primes"}).json()["results"]
+    gone = opened.request("DELETE", "/api/posts", json=["poison"], headers=headers)
+    assert gone.json() == {"deleted": ["poison"]}

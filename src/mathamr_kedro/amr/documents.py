@@ -29,6 +29,8 @@ from mathamr_kedro.base.workers import WorkerConfig, explain_error
 logger = logging.getLogger(__name__)
 
 _CHUNKS_PER_CALL = 64
+MAX_SENTENCES = 2000
+"""Of a text: each has a vector, of which an index takes some thousands in a post."""
 
 
 class AMRParser(Protocol):
@@ -109,12 +111,19 @@ def parse_documents(
         One result per text, in order. A text fails only if it has no words
         or if all of its chunks fail; then the reason is that of its chunks if they
         agree on a time-out, a dead worker or the like, else ``all_chunks_failed``.
+        Of a text with more than :data:`MAX_SENTENCES` the first are parsed.
     """
-    chunks = [
-        (n, chunk)
-        for n, text in enumerate(texts)
-        for chunk in split_chunks(text, max_tokens)
-    ]
+    chunks: list[tuple[int, Chunk]] = []
+    cut: dict[int, ParseFailure] = {}
+    for n, text in enumerate(texts):
+        total = 0
+        for chunk in split_chunks(text, max_tokens):
+            total += len(chunk.sentences)
+            if total > MAX_SENTENCES:
+                detail = f"only its first {MAX_SENTENCES:,} sentences are parsed"
+                cut[n] = ParseFailure("text_cut", detail)
+                break
+            chunks.append((n, chunk))
     results: list[AMRGraph | ParseFailure] = []
     for start in range(0, len(chunks), batch_size):
         batch = [chunk for _, chunk in chunks[start : start + batch_size]]
@@ -126,6 +135,8 @@ def parse_documents(
             zip(owners, results, strict=True), key=lambda pair: pair[0]
         )
     }
+    for n, failure in cut.items():
+        by_text[n].append(failure)
     return [_assemble(text, by_text.get(n, [])) for n, text in enumerate(texts)]
 
 

@@ -11,7 +11,7 @@ import click
 
 from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.extraction import CUT, PostCleaner
 from mathamr_kedro.corpus.own_files import OwnCollection
 from mathamr_kedro.corpus.raw import RawPost
 
@@ -58,11 +58,9 @@ def _add(
     found = _open(env, data_root).add(posts)
     for failure in found.failures:
         where = " ".join(filter(None, (failure.source, failure.place)))
-        click.echo(
-            f"skipped {where or failure.record_id}: {failure.detail} "
-            f"({failure.reason})",
-            err=True,
-        )
+        verb = "cut" if failure.kept else "skipped"
+        name = where or failure.record_id
+        click.echo(f"{verb} {name}: {failure.detail} ({failure.reason})", err=True)
     old = found.replaced
     new = tuple(key for key in found.added if key not in set(old))
     for verb, keys in (("added", new), ("replaced", old)):
@@ -125,7 +123,7 @@ def read_posts(files: Iterable[Path], root: Path | None) -> Iterator[Post | Fail
                 yield raw
                 continue
             post, problems = clean(raw)
-            yield from (p for p in problems if not p.kept)
+            yield from (p for p in problems if not p.kept or p.reason == CUT)
             if post is not None:
                 yield post
 

@@ -15,14 +15,24 @@ from mathamr_kedro.base.records import CleanText, Comment, Failure, Post
 from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
+    MAX_FORMULAS,
     FormulaLookup,
     FormulaMarks,
     clear_private,
 )
-from mathamr_kedro.corpus.raw import RawComment, RawPost, is_number, make_failure
+from mathamr_kedro.corpus.raw import (
+    MAX_TEXT,
+    RawComment,
+    RawPost,
+    is_number,
+    make_failure,
+)
 
 VERSION = 6
 """Of what the readers and the cleaner make of raw files; another one rebuilds it."""
+
+CUT = "text_cut"
+"""Reason of the note about a post that is too long to be read whole."""
 
 _COPIED = [name for name in Post._fields if name in RawPost._fields]
 
@@ -133,6 +143,8 @@ def clean_text(
 ) -> tuple[CleanText, FormulaMarks]:
     """Return title and body as one clean text, and the formulas as they were found.
 
+    What is too long is cut: see :data:`MAX_TEXT` and :data:`MAX_FORMULAS`.
+
     Args:
         title: may be empty.
         body: the text below it.
@@ -143,8 +155,8 @@ def clean_text(
     """
     marks = FormulaMarks()
     parts = [
-        flatten_markup(clear_private(title), marks, markup) if title else "",
-        flatten_markup(clear_private(body), marks, markup),
+        flatten_markup(clear_private(title[:MAX_TEXT]), marks, markup) if title else "",
+        flatten_markup(clear_private(body[:MAX_TEXT]), marks, markup),
     ]
     flat = "\n\n".join(part for part in parts if part)
     return marks.place(flat, owner, find_row), marks
@@ -194,6 +206,9 @@ class PostCleaner:
     def _problems(
         self, raw: RawPost, clean: CleanText, marks: FormulaMarks
     ) -> Iterator[Failure]:
+        if marks.is_cut or len(raw.body) > MAX_TEXT:
+            detail = f"only its first {MAX_TEXT:,} characters and {MAX_FORMULAS:,} "
+            yield _failure(raw, CUT, f"{detail}formulas are read; split it")
         if not clean.text:
             yield _failure(raw, "empty_text", "neither title nor body has text")
         empty = sum(not latex.strip(" $") for latex in marks.latex)

@@ -10,13 +10,13 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import IO, Any, get_args
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.corpus.raw import Markup, RawPost, make_failure
+from mathamr_kedro.corpus.raw import MAX_FILE, Markup, RawPost, make_failure
 from mathamr_kedro.trec import open_binary
 
 _IDS = ("_id", "id")
@@ -79,10 +79,14 @@ def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
 
 def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
     with open_binary(path) as stream:
-        for number, line in enumerate(stream, start=1):
+        for number, line in enumerate(_read_lines(stream), start=1):
+            place = f"line {number}"
+            if len(line) > MAX_FILE:
+                detail = f"expected at most {MAX_FILE:,} bytes in a line; split it"
+                yield make_failure(source, place, "too_large", detail)
+                continue
             if not line.strip():
                 continue
-            place = f"line {number}"
             try:
                 record = json.loads(line.decode("utf-8-sig"))
             except (ValueError, RecursionError) as exc:
@@ -94,6 +98,14 @@ def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
             else:
                 detail = f"expected a JSON object, got {type(record).__name__}"
                 yield make_failure(source, place, "bad_record", detail)
+
+
+def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield lines; of one that is too long no more than shows it."""
+    while line := stream.readline(MAX_FILE + 1):
+        yield line
+        while len(line) > MAX_FILE and not line.endswith(b"\n"):
+            line = stream.readline(MAX_FILE + 1)
 
 
 def _read_parquet(path: Path, source: str) -> Iterator[Record | Failure]:

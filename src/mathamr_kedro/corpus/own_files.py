@@ -18,6 +18,7 @@ pair. ``format`` in a JSONL record names its markup (``markdown`` by default).
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from functools import cached_property
@@ -91,12 +92,29 @@ class OwnCollection(Collection):
         return files
 
     def list_files(self, part: Part) -> list[Path]:
-        """Return all files, whatever the part."""
-        return self.check_layout()
+        """Return the files that are opened, whatever the part."""
+        return [file for file in self.check_layout() if not self._refuse_link(file)]
 
     @property
     def _settings(self) -> tuple[str, ...]:
-        return (self._unit,)
+        """The unit, and links that are not followed."""
+        refused = (f for f in self.check_layout() if self._refuse_link(f))
+        return (self._unit, *(f.relative_to(self.root).as_posix() for f in refused))
+
+    def _refuse_link(self, path: Path) -> Failure | None:
+        """Return why a link is not followed: only files in the folder are opened."""
+        if not path.is_symlink():
+            return None
+        source = path.relative_to(self.root).as_posix()
+        # pathlib would raise for a link that leads to itself.
+        target = Path(os.path.realpath(path))
+        if not target.is_relative_to(os.path.realpath(self.root)):
+            detail = "a link that leads out of the folder; copy the file into it"
+            return make_failure(source, "", "link_out_of_folder", detail)
+        if not target.is_file():
+            detail = "a link that leads nowhere"
+            return make_failure(source, "", "unreadable_file", detail)
+        return None
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents of all files, in the order of their names."""
@@ -134,7 +152,7 @@ class OwnCollection(Collection):
 
     @cached_property
     def _latex(self) -> LatexCorpus:
-        files = [f for f in self.check_layout() if _markup_of(f) == "latex"]
+        files = [f for f in self.list_files("posts") if _markup_of(f) == "latex"]
         return LatexCorpus(self.root, files, self._unit)
 
     def formulas(self) -> Iterator[Formula | Failure]:
@@ -152,13 +170,8 @@ class OwnCollection(Collection):
         """Yield the documents of one file of the folder."""
         source = path.relative_to(self.root).as_posix()
         markup = _markup_of(path)
-        if not path.resolve().is_relative_to(self.root.resolve()):
-            detail = "a link that leads out of the folder; copy the file into it"
-            yield make_failure(source, "", "link_out_of_folder", detail)
-        elif not path.exists():
-            yield make_failure(
-                source, "", "unreadable_file", "a link that leads nowhere"
-            )
+        if (refused := self._refuse_link(path)) is not None:
+            yield refused
         elif _is_jsonl(path):
             yield from _read_jsonl(path, source)
         elif markup == "latex":

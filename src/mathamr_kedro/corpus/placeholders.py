@@ -39,6 +39,9 @@ FormulaLookup = Callable[[str], FormulaRow | None]
 _LITERAL_DOLLAR, _LITERAL_BACKSLASH = "\ue003", "\ue004"  # of code: start no formula
 _PRIVATE = re.compile("[\ue001-\ue006]")
 _MARK = re.compile(f"{OPEN}\\d+{CLOSE}")
+MAX_FORMULAS = 2000
+"""Formulas of a text; it is cut before the next one. Formulas, and as many sentences,
+have a vector each, and a Qdrant server takes 4,095 of 256 numbers in a post."""
 _MAX_DIGITS = 9
 """Of the number in a mark; longer ones are none of ours."""
 _LITERAL_PLACEHOLDER = re.compile(r"FORMULA_(?=\d)")
@@ -88,6 +91,8 @@ class FormulaMarks:
         """What the text and the formula files say differently, once placed."""
         self.mathml: dict[str, str] = {}
         """MathML of formulas that have some, by their ids, once placed."""
+        self.is_cut = False
+        """Whether the text had more formulas than it may have, once placed."""
 
     @property
     def latex(self) -> list[str]:
@@ -134,6 +139,9 @@ class FormulaMarks:
             formula_id, row = self._settle(found.formula_id, latex, owner, find_row)
             if not latex and not row.latex:
                 continue
+            if len(mentions) == MAX_FORMULAS:
+                self.is_cut, flat = True, flat[: place.start]
+                break
             text.add(_plain(flat[position : place.start]))
             position = place.end
             body, punctuation = split_punctuation(latex)

@@ -31,6 +31,10 @@ Part = Literal[
 
 NO_TEXT = "no text: an empty file, or only headings, declarations or a bibliography"
 """Why a file without a text was skipped."""
+MAX_FILE = 10_000_000
+"""Bytes of a document, or of one line of records: longer ones are skipped."""
+MAX_TEXT = 500_000
+"""Characters of a post; the rest is cut off."""
 _MAX_DIGITS = 18  # of a number that 64 bits hold
 
 

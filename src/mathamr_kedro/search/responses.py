@@ -229,7 +229,7 @@ class SystemsResponse:
 
 @dataclass(frozen=True)
 class SkippedPost:
-    """A post that could not be added."""
+    """A post that could not be added, or only a part of it."""
 
     id: str
     problem: str
@@ -242,6 +242,8 @@ class AddResponse:
     added: tuple[str, ...]
     replaced: tuple[str, ...]
     failures: tuple[SkippedPost, ...]
+    cut: tuple[SkippedPost, ...] = ()
+    """Posts that are too long: only their beginnings were added."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
 from mathamr_kedro.base.records import Failure, Post
-from mathamr_kedro.corpus.extraction import PostCleaner
+from mathamr_kedro.corpus.extraction import CUT, PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import MathGraph, draw_math_graph, read_math_graph
@@ -195,12 +195,16 @@ class SearchService:
         clean, cleaned = PostCleaner(), list[Post | Failure]()
         for raw in posts:
             post, problems = clean(raw)
-            cleaned += [p for p in problems if not p.kept]
+            cleaned += [p for p in problems if not p.kept or p.reason == CUT]
             cleaned += [] if post is None else [post]
         index = open_updatable_index(self._config.env, self._config.data_root)
         found = self._change(lambda: index.add(cleaned))
-        failures = tuple(SkippedPost(f.record_id, f.detail) for f in found.failures)
-        return AddResponse(tuple(found.added), tuple(found.replaced), failures)
+        skipped, cut = (
+            tuple(SkippedPost(f.record_id, f.detail) for f in found.failures
+                  if f.kept == is_cut)
+            for is_cut in (False, True)
+        )  # fmt: skip
+        return AddResponse(tuple(found.added), tuple(found.replaced), skipped, cut)
 
     def delete(self, ids: Sequence[str]) -> DeleteResponse:
         """Delete posts.

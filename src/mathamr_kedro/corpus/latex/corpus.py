@@ -35,7 +35,7 @@ from mathamr_kedro.corpus.latex.units import (
     list_statements,
     list_whole,
 )
-from mathamr_kedro.corpus.raw import NO_TEXT, RawPost, make_failure
+from mathamr_kedro.corpus.raw import MAX_FILE, NO_TEXT, RawPost, make_failure
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(
@@ -68,18 +68,13 @@ class LatexCorpus:
 
     Args:
         root: the folder.
-        files: its LaTeX files; links that lead out of the folder do not count.
+        files: its LaTeX files.
         unit: ``statement``, ``section``, ``paragraph`` or ``file``.
     """
 
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:
         self._root, self._unit = root, unit
-        inside = root.resolve()
-        self._files = [
-            file.relative_to(root).as_posix()
-            for file in files
-            if file.resolve().is_relative_to(inside) and file.exists()
-        ]
+        self._files = [file.relative_to(root).as_posix() for file in files]
 
     def is_document(self, path: Path) -> bool:
         """Tell whether a file is a document: no other one includes it."""
@@ -245,8 +240,12 @@ class LatexCorpus:
 
     def read_text(self, file: str) -> str | Failure:
         """Return the text of a file of the folder, whatever its markup."""
+        path = self._root / file
         try:
-            return (self._root / file).read_text(encoding="utf-8-sig")
+            if path.stat().st_size > MAX_FILE:
+                detail = f"expected at most {MAX_FILE:,} bytes in a file; split it"
+                return make_failure(file, "", "too_large", detail)
+            return path.read_text(encoding="utf-8-sig")
         except UnicodeDecodeError as exc:
             detail = (
                 f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
