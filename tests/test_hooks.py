@@ -15,7 +15,7 @@ from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingIn
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.writers import TOKEN
 from mathamr_kedro.hooks import ProjectHooks
-from mathamr_kedro.project import LastRun, configure_kedro
+from mathamr_kedro.project import LastRun, configure_kedro, read_environment
 from tests.conftest import PROJECT
 
 EMPTY = Pipeline([])
@@ -111,6 +111,19 @@ def test_a_clock_that_is_behind_is_refused(tmp_path):
     hooks.before_pipeline_run({}, made, later)
     later.save("encoder", {"folder": "new"})
     assert later.load("encoder") == {"folder": "new"}
+
+
+def test_a_run_that_indexes_notes_its_environment(tmp_path):
+    entry = {"type": "kedro_datasets.json.JSONDataset",
+             "filepath": str(tmp_path / "mathamr_plus.index.json")}  # fmt: skip
+    catalog = DataCatalog.from_config({"mathamr_plus.index": entry})
+    made = Pipeline([node(lambda: {}, None, "mathamr_plus.index")])
+    assert read_environment(catalog) == {}
+    for given, noted in (({}, "demo"), ({"output_root": "cell"}, "demo")):
+        env = "demo+cell" if given else "demo"
+        params = {"env": env, "runtime_params": given}
+        ProjectHooks().after_pipeline_run(params, made, catalog)
+        assert read_environment(catalog) == {"env": noted}
 
 
 def test_the_log_counts_the_nodes(tmp_path, caplog):

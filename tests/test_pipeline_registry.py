@@ -26,6 +26,12 @@ def test_every_stage_is_a_pipeline_and_the_default_runs_them_all():
     assert {node.name for node in found["__default__"].nodes} == nodes
 
 
+def test_every_node_has_its_stage_as_a_tag():
+    for name, pipeline in register_pipelines().items():
+        if name in STAGES:
+            assert all(name in each.tags for each in pipeline.nodes)
+
+
 def test_a_stage_that_cannot_be_imported_is_an_error(monkeypatch):
     """Kedro would skip it with a warning."""
     monkeypatch.setitem(sys.modules, "mathamr_kedro.pipelines.training.pipeline", None)

@@ -47,6 +47,16 @@ def test_an_index_of_another_encoder_is_refused(demo, monkeypatch):
     assert "kedro run --pipelines indexing --env demo" in str(caught.value)
 
 
+def test_an_index_that_another_environment_made_is_refused(demo, monkeypatch):
+    """``demo`` and ``demo+scratch`` share a data root: the last run is searched."""
+    monkeypatch.chdir(demo)
+    with pytest.raises(ConfigurationError, match=r"made by --env demo,.*") as caught:
+        open_updatable_index("demo+scratch")
+    assert "run `kedro run --env demo+scratch`" in str(caught.value)
+    for env in (None, "demo", "demo+ray"):  # without a name, or with the same encoder
+        open_updatable_index(env)
+
+
 @pytest.mark.parametrize("system", ["mathamr_plus", "bm25_tuples", "mathamr_plus+bm25"])
 def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(searcher, system):
     """Visual ids are what the run names; of each post the first is shown."""

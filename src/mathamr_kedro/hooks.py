@@ -12,14 +12,15 @@ import click
 from kedro.framework.context import KedroContext
 from kedro.framework.hooks import hook_impl
 from kedro.framework.project import pipelines
-from kedro.io import AbstractVersionedDataset, CatalogProtocol
+from kedro.io import AbstractVersionedDataset, CatalogProtocol, MemoryDataset
 from kedro.pipeline import Pipeline
 from kedro.pipeline.node import Node
 
-from mathamr_kedro.base.errors import ConfigurationError, suggest
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, suggest
 from mathamr_kedro.base.writers import WriterLock
+from mathamr_kedro.datasets.optional_json import OptionalJSONDataset
 from mathamr_kedro.hints import plain_errors
-from mathamr_kedro.project import LastRun, find_roots
+from mathamr_kedro.project import LastRun, find_roots, note_environment
 from mathamr_kedro.run_summary import summarise_run
 from mathamr_kedro.stages import check_stage_parameters
 
@@ -57,6 +58,7 @@ class ProjectHooks:
         stages = {(node.namespace or "").partition(".")[0] for node in pipeline.nodes}
         with plain_errors(), ExitStack() as locks:
             check_stage_parameters(parameters, stages)
+            _check_inputs(pipeline, catalog)
             _check_clock(pipeline, catalog)
             for root in find_roots(self._context):
                 lock = WriterLock(root, _name_command(run_params))
@@ -74,10 +76,12 @@ class ProjectHooks:
         self, run_params: dict[str, Any], pipeline: Pipeline, catalog: CatalogProtocol
     ) -> None:
         """Release the lock; print a summary of ``kedro run`` and record it as last."""
-        self._locks.close()
-        command = click.get_current_context(silent=True)
         given = run_params.get("runtime_params") or {}
         is_cell = "output_root" in given  # of an experiment
+        if "mathamr_plus.index" in pipeline.all_outputs() and not is_cell:
+            note_environment(catalog, run_params["env"])
+        self._locks.close()
+        command = click.get_current_context(silent=True)
         if command is None or command.find_root().info_name == "mathamr" or is_cell:
             return
         last = LastRun(run_params["env"], given.get("data_root"))
@@ -124,6 +128,41 @@ def _check_names() -> None:
                     "(`kedro registry describe PIPELINE` lists them)"
                     f"{suggest(name, nodes)}"
                 )
+
+
+def _check_inputs(pipeline: Pipeline, catalog: CatalogProtocol) -> None:
+    """Refuse a run without its inputs; Kedro finds that out when their node begins.
+
+    Raises:
+        MissingInputError: the collection is missing, or stages have to run first.
+        ConfigurationError: the run begins behind a node whose output is not stored.
+    """
+    missing = {
+        name
+        for name in pipeline.inputs()
+        if not name.startswith(("parameters", "params:"))
+        and not isinstance(catalog.get(name), OptionalJSONDataset)
+        and not catalog.exists(name)
+    }
+    whole = pipelines["__default__"]
+    makers = [node.name for node in whole.nodes if missing & {*node.outputs}]
+    if "collection" in missing or (
+        makers and "collection" in whole.to_nodes(*makers).inputs()
+    ):
+        catalog.load("collection")  # says what is missing of it
+    if unsaved := {n for n in missing if isinstance(catalog.get(n), MemoryDataset)}:
+        makers = [node.name for node in whole.nodes if unsaved & {*node.outputs}]
+        if makers:
+            raise ConfigurationError(
+                f"Expected a run that makes {', '.join(sorted(unsaved))}, which is not "
+                f"stored: begin with --from-nodes {','.join(makers)}"
+            )
+    elif makers:
+        stages = dict.fromkeys(name.partition(".")[0] for name in makers)
+        raise MissingInputError(
+            f"{', '.join(sorted(missing))} is missing; run `kedro run --pipelines "
+            f"{','.join(stages)}` first"
+        )
 
 
 def _check_clock(pipeline: Pipeline, catalog: CatalogProtocol) -> None:

@@ -47,7 +47,8 @@ def register_pipelines() -> dict[str, Pipeline]:
             owner = import_module(f"{name}.pipeline")
         create = owner.create_pipeline
         takes_them = "parameters" in inspect.signature(create).parameters
-        found[module.name] = create(parameters=_built) if takes_them else create()
+        made = create(parameters=_built) if takes_them else create()
+        found[module.name] = made.tag(module.name)  # kedro run --tags indexing
     return {**found, "__default__": sum(found.values(), start=Pipeline([]))}
 
 

@@ -101,6 +101,23 @@ def find_roots(context: KedroContext) -> list[Path]:
     return [data_root, *(p for p in others if not p.is_relative_to(data_root))]
 
 
+def note_environment(catalog: CatalogProtocol, env: str | None) -> None:
+    """Note beside an index which environment made it."""
+    write_text(_find_note(catalog), json.dumps({"env": env}) + "\n")
+
+
+def read_environment(catalog: CatalogProtocol) -> dict[str, str | None]:
+    """Return ``{"env": ...}`` of the run that made the index; empty: unknown."""
+    file = _find_note(catalog)
+    found: dict[str, str | None] = json.loads(file.read_text()) if file.exists() else {}
+    return found
+
+
+def _find_note(catalog: CatalogProtocol) -> Path:
+    file = Path(str(catalog["mathamr_plus.index"]._describe()["filepath"]))
+    return file.with_name("environment.json")
+
+
 def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
     """Return the versions of a versioned dataset, the newest first.
 

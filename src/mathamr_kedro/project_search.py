@@ -12,6 +12,7 @@ r"""The search of a project from outside Kedro: opened once for many queries.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -19,6 +20,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
@@ -29,6 +31,7 @@ from mathamr_kedro.base.records import FormulaInstance, Post, Topic
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.formula import FormulaTrees, find_trees
 from mathamr_kedro.graph import (
     FORMULA,
@@ -44,7 +47,7 @@ from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import open_catalog, read_environment
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import CommentTexts
 from mathamr_kedro.systems import BASELINES, Fusion, Query, Target
@@ -215,6 +218,25 @@ class _Project:
                     data_root,
                 )
             )
+        self._check_environment(env or os.environ.get("KEDRO_ENV"))
+
+    def _check_environment(self, env: str | None) -> None:
+        """Refuse the index of another environment that trains its encoder otherwise.
+
+        Several may share a data root, in which the last run replaced the index.
+        """
+        made = read_environment(self.catalog)
+        if env is None or made.get("env", env) == env:
+            return
+        config = TrainingStageConfig.read(self.catalog.load("params:training"))
+        if checksum(config.describe_result()) == self.encoder.facts.get("settings"):
+            return
+        other = f"--env {made['env']}" if made["env"] else "the default environment"
+        raise ConfigurationError(
+            f"The index here was made by {other}, with another encoder than that of "
+            f"--env {env}; search it with {other}, or run `kedro run --env {env}` "
+            "first, or give each a data root (`kedro run --params data_root=FOLDER`)"
+        )
 
     @cached_property
     def parsing(self) -> AmrParsingConfig:

@@ -3,7 +3,7 @@ r"""Summary of a run of ``kedro run``: its time, its reports, what to do next.
 ::
 
     Done in 3 min 48 s
-    Reports  data/demo/08_reporting: ingestion.md, evaluation.md
+    Reports  data/08_reporting: ingestion.md, evaluation.md
     Next     mathamr show summary --env demo
              mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --env demo
 """

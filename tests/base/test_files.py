@@ -7,14 +7,16 @@ import os
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from mathamr_kedro.base.checksums import checksum
-from mathamr_kedro.base.errors import DiskFullError, LockedError
+from mathamr_kedro.base.errors import DiskFullError, LockedError, StorageError
 from mathamr_kedro.base.files import (
     FolderLock,
+    make_folder,
     replace_file,
     replace_folder,
     reserve_file,
@@ -22,6 +24,18 @@ from mathamr_kedro.base.files import (
 )
 
 GONE = 2**22 + 1  # above the largest process id of Linux
+
+
+@pytest.mark.parametrize("place", ["/proc/x/y", "/dev/null/x", __file__])
+def test_a_folder_that_cannot_be_is_named(place):
+    with pytest.raises(StorageError, match=f"Cannot create the folder '{place}"):
+        make_folder(Path(place))
+
+
+@pytest.mark.parametrize("write", [replace_file, replace_folder])
+def test_a_place_that_cannot_be_written_to_is_named(write):
+    with pytest.raises(StorageError, match="'/proc/x'"), write(Path("/proc/x")) as part:
+        part.write_text("")
 
 
 def names(folder):

@@ -27,11 +27,21 @@ def doctor(tmp_path, monkeypatch):
 def test_stages_versions_and_parser_are_named(doctor):
     result = doctor()
     assert result.exit_code == 0
+    assert result.output.startswith("raw data      data/01_raw/sample\n")
     lines = dict(line.split(maxsplit=1) for line in result.output.splitlines())
     assert lines["preprocessing"] == "no mathamr_plus.prepared"
     assert "amr_graphs" not in lines["amr_parsing"]
     assert "math_graphs" in lines["graph_fusion"]
     assert lines["parser"].startswith("builtin")
+
+
+def test_missing_raw_data_come_first(tmp_path, monkeypatch):
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setenv("MATHAMR_ARQMATH", str(tmp_path / "arqmath"))
+    options = ["--env", "benchmark", "--data-root", str(tmp_path)]
+    first = CliRunner().invoke(group, ["doctor", *options]).output.splitlines()[0]
+    assert first.startswith("raw data      The collection is missing")
+    assert "MATHAMR_ARQMATH" in first
 
 
 def test_whole_files_pass_and_damaged_ones_are_listed(doctor, tmp_path):

@@ -36,6 +36,41 @@ def test_a_wrong_parameter_is_one_line():
     assert "did you mean 'batch_size'?" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (
+            ["--env", "test", "--from-nodes", "significance.write_tables"],
+            ["significance_outcome", "--from-nodes significance.compare_results"],
+        ),
+        (["--env", "test", "--params", "data_root=/dev/null/x"], ["'/dev/null/x'"]),
+        (
+            ["--env", "own", "--params", "raw_root=/tmp/nowhere"],
+            ["The folder '/tmp/nowhere' is missing"],
+        ),
+        (
+            ["--env", "benchmark", "--pipelines", "training"],
+            ["collection is missing", "MATHAMR_ARQMATH", "https://", "--env demo"],
+        ),
+        (
+            ["--env", "test", "--pipelines", "training"],
+            ["mathamr_plus.prepared is missing", "--pipelines preprocessing"],
+        ),
+    ],
+)
+def test_what_a_run_lacks_is_one_line_before_it_begins(options, told, tmp_path):
+    if not any("data_root" in option for option in options):
+        given = options.pop() if "--params" in options else ""
+        options = [o for o in options if o != "--params"]
+        options += ["--params", f"data_root={tmp_path}{given and ','}{given}"]
+    result = run("run", *options)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ") and result.stderr.count("\n") == 1
+    for words in told:
+        assert words in result.stderr
+    assert not list(tmp_path.glob("0*"))
+
+
 NODE = """
 from kedro.pipeline import Pipeline, node
 

@@ -92,6 +92,17 @@ def test_without_an_index_it_says_what_to_run(
     assert "Traceback" not in errors
 
 
+def test_a_port_in_use_is_said_before_anything_loads(monkeypatch) -> None:
+    monkeypatch.chdir(PROJECT)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = CliRunner().invoke(group, ["serve", "--port", str(port)])
+    told = str(result.exception)
+    assert f"port {port}: Address already in use" in told
+    assert f"--port {port + 1}" in told
+    assert "Loading" not in result.output
+
+
 @pytest.mark.parametrize(("command", "package"), [("serve", "fastapi"), ("mcp", "mcp")])
 def test_a_missing_package_is_named(command, package, monkeypatch) -> None:
     module = f"mathamr_kedro.cli.{command}"

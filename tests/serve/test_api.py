@@ -91,6 +91,10 @@ def test_systems_can_be_chosen(client: TestClient) -> None:
     names = {s["name"]: s["kind"] for s in systems["systems"]}
     assert names["bm25"] == "baseline"
     assert systems["default"] in names
+    labels = [s["label"] for s in systems["systems"] if s["label"]]
+    assert labels == [
+        "recommended", "meaning (graphs)", "same words", "similar sentences",
+    ]  # fmt: skip
     asked = {"q": "infinitely many primes", "top": 5}
     ours, bm25 = (
         client.get("/api/search", params=asked | more).json()["results"]
@@ -103,6 +107,19 @@ def test_systems_can_be_chosen(client: TestClient) -> None:
     wrong = client.get("/api/search", params={"q": "x", "system": "bm26"})
     assert wrong.status_code == 422
     assert "did you mean 'bm25'" in wrong.json()["detail"]
+
+
+def test_what_is_listed_answers_and_no_request_prepares_a_system(client) -> None:
+    for kind, path, key in (("", "search", "q"), ("formula_", "formula", "latex")):
+        for system in client.get("/api/systems").json()[f"{kind}systems"]:
+            asked = {key: "p", "top": 1, "system": system["name"]}
+            answer = client.get(f"/api/{path}", params=asked)
+            if system["kind"] != "not prepared":
+                assert answer.status_code == 200, system
+                continue
+            assert answer.status_code == 422
+            told = answer.json()["detail"]
+            assert "run `kedro run --pipelines indexing --params 'evaluation." in told
 
 
 def test_systems_for_formulas_can_be_chosen(client: TestClient) -> None:

@@ -161,6 +161,15 @@ def test_pages_have_their_type_and_are_asked_for_again():
     assert "/" not in client.get("/openapi.json").json()["paths"]
 
 
+def test_unknown_addresses_are_a_page_for_people_and_json_for_programs():
+    client = connect(Service())
+    page = client.get("/nothing", headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 404
+    assert 'href="/"' in page.text
+    answer = client.get("/nothing")
+    assert (answer.status_code, answer.json()) == (404, {"detail": "Not Found"})
+
+
 def test_any_name_may_be_allowed():
     strange = {"Host": "strange.example"}
     assert connect(Service()).get("/health", headers=strange).status_code == 400

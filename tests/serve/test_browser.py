@@ -171,6 +171,37 @@ def test_states_without_results_say_what_to_do(page: Page, address: str) -> None
     page.complaints.clear()  # of the 422 itself
 
 
+def test_few_systems_have_plain_names_and_the_rest_is_under_more(page, address):
+    ask(page, address)
+    page.wait("document.querySelector('#system optgroup')")
+    plain, more = page.run(
+        "['#system > option', '#system > optgroup > option'].map(which =>"
+        "[...document.querySelectorAll(which)].map(e => e.textContent))"
+    )
+    assert plain == [
+        "recommended", "meaning (graphs)", "same words",
+        "similar sentences (not prepared)",
+    ]  # fmt: skip
+    assert "mathamr_plus+bm25 (fusion)" in more
+
+
+def test_what_is_not_prepared_says_what_to_run(page: Page, address: str) -> None:
+    page.open(f"{address}?q=primes&system=minilm")
+    page.wait("document.querySelector('.notice')")
+    text = page.run("document.querySelector('.notice').textContent")
+    assert "kedro run --pipelines indexing" in text
+    page.complaints.clear()  # of the 422 itself
+
+
+def test_other_addresses_have_pages(page: Page, address: str) -> None:
+    page.open(f"{address}nothing")
+    assert "no page" in page.run("document.querySelector('h1').textContent")
+    page.complaints.clear()  # of the 404 itself
+    page.open(f"{address}api")
+    page.wait("document.querySelector('#list article')")
+    assert f"{address}api/search" in page.run("document.body.textContent")
+
+
 def test_keys_alone(page: Page, address: str) -> None:
     """From the question to a result, its reasons, and back."""
     ask(page, address)
@@ -184,6 +215,7 @@ def test_keys_alone(page: Page, address: str) -> None:
     ) == (1)
     page.press("Enter")
     page.wait("document.querySelector('.heat')")
+    assert page.run("document.querySelector('#sheet').open")  # it stays
     page.press("Escape")
     page.wait("!document.querySelector('#sheet').open")
     assert page.run("document.activeElement.classList.contains('card')")

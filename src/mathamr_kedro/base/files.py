@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mathamr_kedro.base.errors import DiskFullError, LockedError
+from mathamr_kedro.base.errors import DiskFullError, LockedError, StorageError
 
 
 @contextmanager
@@ -36,6 +36,11 @@ def replace_file(path: Path) -> Iterator[Path]:
         _sync(path.parent)
     except OSError as exc:
         _explain(exc, path)
+        if isinstance(exc, FileNotFoundError) and str(exc.filename) == str(part):
+            raise StorageError(
+                f"Cannot write {str(path)!r} ({exc.strerror}); name a file in a folder "
+                "that can be written to"
+            ) from exc
         raise
     finally:
         part.unlink(missing_ok=True)
@@ -49,7 +54,7 @@ def replace_folder(folder: Path) -> Iterator[Path]:
     none, never half of one.
     """
     part = _name_part(folder)
-    part.mkdir(parents=True)
+    make_folder(part, folder)
     try:
         yield part
         sync_folder(part)
@@ -65,6 +70,25 @@ def replace_folder(folder: Path) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(part, ignore_errors=True)
+
+
+def make_folder(folder: Path, shown: Path | None = None) -> None:
+    """Create a folder and those above it, unless they exist.
+
+    Args:
+        folder: to be created.
+        shown: the name in the message, if it will have another one.
+
+    Raises:
+        StorageError: a file is in its place, or nothing can be created there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileNotFoundError, NotADirectoryError, FileExistsError) as exc:
+        raise StorageError(
+            f"Cannot create the folder {str(shown or folder)!r} ({exc.strerror}); "
+            "name one that can be written to"
+        ) from exc
 
 
 def sync_folder(folder: Path) -> None:
@@ -113,7 +137,7 @@ class FolderLock:
         # Bare machines for training never lock and need not have the package.
         from filelock import FileLock, Timeout  # noqa: PLC0415
 
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         # any thread of the process may release it, whichever acquired it
         lock = folder / ".lock"
         self._lock = FileLock(lock, blocking=False, thread_local=False)

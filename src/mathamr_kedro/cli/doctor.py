@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 from kedro.framework.project import pipelines
-from kedro.io import CatalogProtocol
+from kedro.io import CatalogProtocol, DatasetError
 
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
@@ -38,13 +38,14 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     r"""Show which stages have run and what they need; find damaged files.
 
     \b
-    mathamr doctor --env demo             stages, versions, parser, text models
+    mathamr doctor --env demo             raw data, stages, versions, parser, models
     mathamr doctor --env demo --verify    and every byte below the data root
 
     Damage is listed with its remedy; the exit code is 1 then.
     """
     context = open_context(env, data_root)
     root, catalog = find_roots(context)[0], context.catalog
+    click.echo(f"raw data      {_describe_raw(catalog)}")
     click.echo(f"data root     {root}")
     for line in _describe_tools(dict(context.params)):
         click.echo(line)
@@ -59,6 +60,13 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     click.echo(f"verified      {f'{len(damage)} damaged' if damage else 'whole'}")
     if damage:
         sys.exit(1)
+
+
+def _describe_raw(catalog: CatalogProtocol) -> str:
+    try:
+        return str(catalog.load("collection").root)
+    except DatasetError as exc:
+        return str(find_cause(exc) or exc)
 
 
 def _describe_tools(parameters: dict[str, Any]) -> Iterator[str]:

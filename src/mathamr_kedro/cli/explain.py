@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mathamr_kedro.base.files import make_folder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def command(
     _show(found)
     if output is None:
         return
-    output.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(output.parent)
     if output.suffix == ".png":
         save_heatmap(found, output)
     else:
@@ -106,7 +107,7 @@ def _explain_formula(
     matches = explain_formula(text, found, system, **where)
     click.echo("\n\n".join(every.describe() for every in matches))
     if output is not None and matches:
-        output.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(output.parent)
         output.write_text(type(matches[0]).draw(matches), encoding="utf-8")
         click.echo(f"Wrote {output}")
 

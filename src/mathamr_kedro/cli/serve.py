@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import socket
 import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -65,6 +66,7 @@ def command(
         raise ConfigurationError(
             "The server needs FastAPI and uvicorn: pip install 'mathamr-kedro[serve]'"
         )
+    port = _find_port(host, port)
     started = time.perf_counter()
     names = (*hosts, host, "localhost", "127.0.0.1", "[::1]")
     settings["hosts"] = ("*",) if host in _ANYWHERE and not hosts else names
@@ -93,6 +95,19 @@ def command(
     took = time.perf_counter() - started
     click.echo(f"Open http://{shown}:{port} (ready after {took:.1f} s; Ctrl+C stops)")
     uvicorn.run(create_app(config, service), **options)  # type: ignore[arg-type]
+
+
+def _find_port(host: str, port: int) -> int:
+    """Return the port, or a free one for 0; refuse what cannot be listened to."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.create_server((host, port), family=family) as listening:
+            return int(listening.getsockname()[1])
+    except OSError as exc:
+        raise ConfigurationError(
+            f"Cannot listen at {host!r}, port {port}: {exc.strerror}; end what runs "
+            f"there, or choose another: `mathamr serve --port {(port + 1) % 65536}`"
+        ) from exc
 
 
 def _load(

@@ -69,6 +69,9 @@ class ArqmathFiles:
     """They come after the posts, and are never returned by a search."""
 
 
+_PUBLISHED = "https://www.cs.rit.edu/~dprl/ARQMath/arqmath-resources.html"
+
+
 class ArqmathCollection(Collection):
     """Lazy reader of everything in an ARQMath folder."""
 
@@ -85,8 +88,11 @@ class ArqmathCollection(Collection):
         """
         if not self.root.is_dir():
             raise MissingInputError(
-                f"Expected the collection in the folder {str(self.root)!r}; set "
-                "raw_root in conf/<env>/globals.yml (docs/data.md: how to get it)"
+                f"The collection is missing: no folder {str(self.root)!r}. ARQMath is "
+                f"published at {_PUBLISHED} (docs/data.md); name its folder by "
+                "MATHAMR_ARQMATH (--env arqmath, benchmark), a subset's by "
+                "MATHAMR_COLLECTION (--env pool), any by --params raw_root=FOLDER. "
+                "What runs without it is the embedded sample: `kedro run --env demo`"
             )
         files = super().check_layout()
         self._check_editions()

@@ -79,11 +79,12 @@ class OwnCollection(Collection):
 
     def check_layout(self) -> list[Path]:
         """Return all files; refuse a folder that is missing or has nothing to read."""
-        files = (
-            [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
-            if self.root.is_dir()
-            else []
-        )
+        if not self.root.is_dir():
+            raise MissingInputError(
+                f"The folder {str(self.root)!r} is missing; name yours: `kedro run "
+                "--env own --params raw_root=FOLDER`"
+            )
+        files = [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
         if not any(_markup_of(f) or _is_jsonl(f) for f in files):
             raise MissingInputError(
                 f"Expected Markdown, HTML, LaTeX or JSONL files in {str(self.root)!r}; "

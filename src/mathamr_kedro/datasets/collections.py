@@ -90,5 +90,8 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         """Raw data never changes."""
         raise ConfigurationError(f"The raw collection {self._root!r} is read-only")
 
+    def _exists(self) -> bool:
+        return Path(self._root).is_dir()
+
     def _describe(self) -> dict[str, Any]:
         return {"kind": self._kind, "root": self._root}

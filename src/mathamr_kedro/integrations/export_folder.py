@@ -30,7 +30,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import replace_file, replace_folder, write_text
+from mathamr_kedro.base.files import (
+    make_folder,
+    replace_file,
+    replace_folder,
+    write_text,
+)
 from mathamr_kedro.base.records import Judgment, Post, Topic, restore_latex
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.trec import Run
@@ -174,7 +179,7 @@ class ExportFolder:
             ConfigurationError: the package safetensors is not installed.
         """
         save = _import_safetensors()
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         for old in self.folder.glob("vectors-*.safetensors"):
             old.unlink()
         count = 0

@@ -213,6 +213,9 @@ class SystemName:
 
     name: str
     kind: str
+    """``not prepared``: asked, it answers with the command that prepares it."""
+    label: str | None = None
+    """Plain name of one of the few that people choose from; ``None``: of the rest."""
 
 
 @dataclass(frozen=True)

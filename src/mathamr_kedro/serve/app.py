@@ -14,9 +14,10 @@ from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -51,6 +52,7 @@ HEADERS = {
 _WARM_UP_AFTER = 1.0
 """Seconds: a first question that is asked at once does not wait behind it."""
 
+_STATIC = files("mathamr_kedro.serve") / "static"
 _TYPES = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -130,8 +132,7 @@ def _add_status(
 
 def _add_pages(app: FastAPI) -> None:
     """Serve the files of the page, read once; no path comes from a request."""
-    folder = files("mathamr_kedro.serve") / "static"
-    for file in folder.iterdir():
+    for file in _STATIC.iterdir():
         kind = file.name.rpartition(".")[2]
         if kind in _TYPES:
             address = {"index.html": "/", "api.html": "/api"}.get(
@@ -152,6 +153,15 @@ def _make_page(content: bytes, media_type: str) -> Any:
 
 
 def _add_errors(app: FastAPI) -> None:
+    missing = (_STATIC / "missing.html").read_text(encoding="utf-8")
+
+    @app.exception_handler(404)
+    async def show_missing(request: Request, exc: HTTPException) -> Response:
+        """Answer people with a page, programs with JSON."""
+        if "text/html" in request.headers.get("accept", ""):
+            return HTMLResponse(missing, 404)
+        return await http_exception_handler(request, exc)
+
     @app.exception_handler(MathAMRError)
     async def explain_error(request: Request, exc: MathAMRError) -> JSONResponse:
         """Say in one line what was wrong with the request."""

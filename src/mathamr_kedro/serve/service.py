@@ -38,10 +38,17 @@ from mathamr_kedro.serve.views import (
     show_post,
 )
 from mathamr_kedro.systems import Target
+from mathamr_kedro.systems.registry import BASELINES_OF
 
 _logger = logging.getLogger(__name__)
 _MAX_DRAWN = 5_000
 """Nodes of a graph that is still drawn."""
+_LABELS = {
+    "mathamr_plus": "meaning (graphs)",
+    "bm25": "same words",
+    "minilm": "similar sentences",
+}
+"""Systems that people choose from beside the default one."""
 
 
 @dataclass(frozen=True)
@@ -183,8 +190,18 @@ class SearchService:
         )
 
     def _name_systems(self, target: Target) -> tuple[SystemName, ...]:
-        named = self.searcher.systems.list_systems(target).items()
-        return tuple(SystemName(name, kind) for name, kind in named)
+        """Return those with a plain name first, then the rest."""
+        systems = self.searcher.systems
+        kinds = systems.list_systems(target)
+        default = {systems.choose(target): "recommended"}
+        labels = default | _LABELS | default
+        plain = [
+            SystemName(name, kinds.get(name, "not prepared"), label)
+            for name, label in labels.items()
+            if name in kinds or name in BASELINES_OF[target]
+        ]
+        rest = (SystemName(n, kind) for n, kind in kinds.items() if n not in labels)
+        return (*plain, *rest)
 
     def count_posts(self) -> int:
         """Return how many posts and other entries the index holds."""

@@ -28,7 +28,7 @@ from mathamr_kedro.systems.base import (
     Term,
 )
 from mathamr_kedro.systems.fusion import Fusion
-from mathamr_kedro.systems.registry import LEARNING
+from mathamr_kedro.systems.registry import BASELINES_OF, LEARNING
 
 
 class Member(NamedTuple):
@@ -104,6 +104,12 @@ class Ensemble:
                 f"The system {wrong!r} was not trained here to find {target}; train it "
                 f"in an environment with its overlay, as `kedro run --env demo+{name}` "
                 f"does (docs/systems/{name}.md)"
+            )
+        if wrong in BASELINES_OF[target]:
+            raise ConfigurationError(
+                f"The system {wrong!r} is not prepared; run `kedro run --pipelines "
+                f"indexing --params 'evaluation.optional_baselines=[{wrong}]'`, which "
+                "encodes and indexes all texts for it (`mathamr models` lists encoders)"
             )
         raise ConfigurationError(
             f"No system for {target} is named {wrong!r}{suggest(wrong, known) or '.'} "

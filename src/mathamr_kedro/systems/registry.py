@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.base import System
+from mathamr_kedro.systems.base import System, Target
 
 LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
@@ -23,10 +23,14 @@ FormulaTerms: TypeAlias = Literal[
     "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
 ]
 _ENCODERS = ("minilm", "mpnet", "text")
-BASELINES: tuple[str, ...] = (
-    *dict.fromkeys((*get_args(PostTerms), *get_args(FormulaTerms))),
-    *(f"{name}{end}" for name in _ENCODERS for end in ("", "_title", "_question")),
-)
+BASELINES_OF: Mapping[Target, tuple[str, ...]] = {
+    "posts": (
+        *get_args(PostTerms),
+        *(f"{name}{end}" for name in _ENCODERS for end in ("", "_title", "_question")),
+    ),
+    "formulas": (*get_args(FormulaTerms), *_ENCODERS),
+}
+BASELINES = tuple(dict.fromkeys((*BASELINES_OF["posts"], *BASELINES_OF["formulas"])))
 """Systems that have nothing to learn."""
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.base.files import replace_file
+from mathamr_kedro.base.files import make_folder, replace_file
 from mathamr_kedro.base.progress import count_bytes
 
 Names = Literal["nfc", "as_written"]
@@ -113,7 +113,7 @@ def open_to_replace(path: Path) -> Iterator[IO[str]]:
     Names that end in ``.gz`` are compressed, without a time stamp, so that the same
     content gives the same bytes.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     with replace_file(path) as part, part.open("wb") as raw:
         sink: Any = raw
         if path.suffix == ".gz":

@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from mathamr_kedro.base.files import make_folder
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.integrations.graph_archive import (
@@ -70,7 +71,7 @@ def command(archive: Path, env: str | None, data_root: str | None) -> None:
         *(f for t in _FAILURES if t in tables for f in _list_tables(t, tables[t])),
         *(f for t in _GRAPHS for f in _list_graphs(t, tables[t])),
     ]
-    archive.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(archive.parent)
     write_archive(archive, facts, files)
     pairs, posts, topics = (
         tables[t].counts.get("written", 0) for t in (PAIRS, "posts", "topics")

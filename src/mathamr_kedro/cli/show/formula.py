@@ -13,6 +13,7 @@ from typing import TypeAlias
 import click
 
 from mathamr_kedro import formula as formulas
+from mathamr_kedro.base.files import make_folder
 from mathamr_kedro.formula import (
     FormulaTree,
     FormulaTrees,
@@ -94,7 +95,7 @@ def command(
     for reason, count in sorted(trees.problems.items()):
         click.echo(f"deviation: {reason} ({count})", err=True)
     if svg is not None:
-        svg.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(svg.parent)
         svg.write_text(draw_svg(trees), encoding="utf-8")
         click.echo(f"Wrote {svg}")
 

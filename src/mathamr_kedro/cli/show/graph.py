@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import make_folder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
@@ -89,7 +90,7 @@ def command(
     if out is None:
         reports = Path(catalog["math_graph_report"]._describe()["filepath"]).parent
         out = reports / "graphs" / f"{re.sub(r'[^A-Za-z0-9._-]', '_', post_id)}.html"
-    out.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(out.parent)
     if out.suffix == ".svg":
         out.write_text(draw_math_graph(read_math_graph(record.graph), chosen), "utf-8")
     else:

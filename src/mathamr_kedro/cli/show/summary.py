@@ -36,12 +36,13 @@ def command(env: str | None, data_root: str | None) -> None:
     reports = ["ingestion_report", *(["evaluation_report"] if metrics else [])]
     files = [Path(catalog[name]._describe()["filepath"]) for name in reports]
     click.echo("\nWhere to look")
+    viz = "make viz" if Path("Makefile").is_file() else "kedro viz run"
     for what, why in (
         *(
             (str(_shorten(file)), "a report, beside those of other stages")
             for file in files
         ),
-        ("kedro viz run", "the pipelines in your browser"),
+        (viz, "the pipelines in your browser"),
         ("kedro ipython", "catalog.load('posts').to_pandas()"),
     ):
         shown = complete_commands(f"`{what}`", env, data_root).strip("`")

@@ -15,6 +15,7 @@ function describe(schema = {}) {
   return limits ? `${kind} (${limits}${one.type === "string" ? " characters" : ""})` : kind;
 }
 
+document.getElementById("origin").textContent = location.origin;
 const api = await (await fetch("/openapi.json")).json();
 const list = document.getElementById("list");
 for (const [path, methods] of Object.entries(api.paths)) {

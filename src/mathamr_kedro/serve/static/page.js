@@ -372,7 +372,9 @@ function showCard(result, best) {
       make("button", { type: "button", onclick: open, "aria-label": `Read result ${result.rank}` }, "Read it whole"),
       make("span", { class: "tags" }, ...result.tags.slice(0, 4).map((tag) => make("button", { type: "button", class: "tag", title: `Only posts with the tag ${tag}`, onclick: () => filterBy(tag) }, tag)))));
   card.addEventListener("keydown", (event) => {
-    if (event.target === card && event.key === "Enter") why();
+    if (event.target !== card || event.key !== "Enter") return;
+    event.preventDefault(); // the same key would press the button that gets the focus: Close
+    why();
   });
   return card;
 }
@@ -762,7 +764,10 @@ async function start() {
     const chosen = $("system").value || found.default;
     $("about").textContent = `Ask in words and formulas. ${found.posts.toLocaleString("en")} texts wait in this index.`;
     $("system").dataset.default = found.default;
-    $("system").replaceChildren(...found.systems.map(({ name, kind }) => make("option", { value: name }, `${name} (${kind})`)));
+    const [plainNames, rest] = [true, false].map((isPlain) => found.systems.filter(({ label }) => !!label === isPlain));
+    $("system").replaceChildren(
+      ...plainNames.map(({ name, kind, label }) => make("option", { value: name }, kind === "not prepared" ? `${label} (not prepared)` : label)),
+      ...(rest.length ? [make("optgroup", { label: "more" }, ...rest.map(({ name, kind }) => make("option", { value: name }, `${name} (${kind})`)))] : []));
     $("system").value = found.systems.some(({ name }) => name === chosen) ? chosen : found.default;
     noteFilters();
   } catch (error) {
