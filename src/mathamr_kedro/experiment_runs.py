@@ -321,13 +321,15 @@ class CollectionRun:
         """Return why the environment cannot be run, or nothing.
 
         Args:
-            variable: environment variable that names the folder of its data.
+            variable: environment variables that name the folders of its data.
         """
         try:
             self.catalog.load("collection")
         except (MathAMRError, DatasetError) as exc:
-            if variable and not os.environ.get(variable):
-                return f"set the variable {variable} to the folder of its data"
+            unset = [name for name in variable.split() if not os.environ.get(name)]
+            if unset:
+                names = ", ".join(unset)
+                return f"set the variable {names} to the folder of its data"
             return str(find_cause(exc) or exc)
         return None
 

@@ -56,6 +56,29 @@ def read(tmp_path):
     return read
 
 
+def test_sentences_that_cite_a_statement_are_its_contexts(read):
+    """ "By Chow's lemma" elsewhere names a lemma that has no name in its own file."""
+    collection = read(
+        one=r"""\newtheorem{lem}{Lemma}
+\begin{document}
+\begin{lem}\label{a} There is a $X'$. \end{lem}
+\begin{lem}\label{b} Nobody cites it. \end{lem}
+We say $x = 1$. By Chow's lemma (Lemma \ref{a}) this is \emph{proper}. So it ends.
+\end{document}""",
+        two=r"""\externaldocument[one-]{one}
+\newtheorem{lem}{Lemma}
+\begin{document}
+\begin{lem}\label{c} Text. \end{lem}
+\begin{proof} Poincar\'e knew \ref{one-a}. \end{proof}
+\end{document}""",
+    )
+    contexts = {s.label: s.contexts for s in collection.statements()}
+    assert contexts["a"].split() == (
+        "By Chow's lemma (Lemma ) this is proper. Poincaré knew .".split()
+    )
+    assert contexts["b"] == contexts["c"] == ""
+
+
 def posts_of(collection):
     clean = PostCleaner()
     found = list(collection.posts())

@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Judgment, Statement, StatementLink, TrainingPair
-from mathamr_kedro.corpus import BeirFiles, PremiseCollection
+from mathamr_kedro.corpus import PremiseCollection, StatementFiles
 
 LINE = {
     "id": "algebra-lemma-b", "tag": "00AB", "type": "lemma", "chapter": "algebra",
@@ -33,7 +33,7 @@ def folder(tmp_path):
 
 
 def open_split(folder, split="dev"):
-    return PremiseCollection(folder, BeirFiles(split))
+    return PremiseCollection(folder, StatementFiles(split))
 
 
 def test_every_statement_is_a_document_and_queries_are_statements(folder):

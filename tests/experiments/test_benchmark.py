@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,26 +51,45 @@ def _row(text: str, label: str) -> list[str]:
 
 def test_overview_has_systems_and_benchmarks(report):
     text = report.tables["overview"].to_markdown()
-    assert _row(text, "System") == ["first", "second", "Mean", "ms/query"]
-    first, second, mean, time = _row(text, "ours")
+    assert _row(text, "System") == ["first", "second", "ms/query"]
+    first, _, time = _row(text, "ours")
     assert first == "1.000* / 0.500*"  # the same difference on every topic
     assert time == "12–95"
     assert _row(text, "bm25")[0].endswith("†") and _row(text, "bm25")[1].endswith("†")
     assert "Measures: nDCG' / MAP'." in text
     assert "Bonferroni correction over the 2 to 4 tests of a benchmark" in text
-    values = [float(v.strip("*")) for v in (first + " / " + second).split(" / ")]
-    expected = [(values[0] + values[2]) / 2, (values[1] + values[3]) / 2]
-    assert [float(m) for m in mean.split(" / ")] == pytest.approx(expected, abs=0.001)
 
 
-def test_mean_is_of_rows_that_all_benchmarks_have(report):
-    text = report.tables["overview"].to_markdown()
-    assert _row(text, "other")[1:] == ["–", "–", "–"]
-    assert "for the 2 of 3 systems that all of them have" in text
+def test_means_over_sets_have_intervals_over_their_queries(report):
+    """Each set weighs the same, and a difference is paired query by query."""
+    text = report.tables["mean_texts"].to_markdown()
+    first, second = (s.systems["ours"].per_topic["nDCG'"] for s in report.scored)
+    error = np.sqrt(first.var(ddof=1) / 4 + second.var(ddof=1) / 4) / 2
+    mean = (first.mean() + second.mean()) / 2
+    low, high = mean - 1.96 * error, mean + 1.96 * error
+    ours = _row(text, "ours")
+    assert ours[0] == f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+    assert ours[1] == "+0.250 [+0.250, +0.250]"  # 0.5 on each query, then 0
+    assert ours[4] == "53.5"  # milliseconds of 12 and 95
+    assert _row(text, "bm25†")[1] == "–"
+    assert "Each set weighs the same: first; second." in text
+
+
+def test_means_are_of_systems_and_sets_that_count(report):
+    assert "| other" not in report.tables["mean_texts"].to_markdown()
     apart = replace(report.scored[1].benchmark, in_mean=False)
     scored = [report.scored[0], replace(report.scored[1], benchmark=apart)]
-    alone = replace(report, scored=scored).tables["overview"].to_markdown()
-    assert "Mean" not in alone
+    assert "mean_texts" not in replace(report, scored=scored).tables
+    formulas = replace(report.scored[1].benchmark, task=2)
+    scored = [report.scored[0], replace(report.scored[1], benchmark=formulas)]
+    assert "mean_texts" not in replace(report, scored=scored).tables
+
+
+def test_missing_models_are_named_below_their_table(report):
+    first = report.scored[0]
+    absent = replace(first, facts={**first.facts, "not_available": ["mpnet"]})
+    text = replace(report, scored=[absent]).tables["first"].to_markdown()
+    assert "Not available: mpnet (`mathamr models`" in text
 
 
 def test_floor_reference_and_ceiling_are_rows(report):
@@ -106,7 +126,7 @@ def test_page_names_what_was_skipped(report):
 
 def test_version_holds_the_scores_of_every_topic(report):
     result = json.loads(json.dumps(report.describe()))
-    assert list(result["tables"]) == ["overview", "first", "second"]
+    assert list(result["tables"]) == ["overview", "mean_texts", "first", "second"]
     first = result["collections"]["first"]
     assert first["rows"]["other"][0]["scores"]["nDCG'"] == MIXED
     assert first["floors"]["nDCG'"] == 0.7
@@ -189,7 +209,8 @@ def test_every_benchmark_of_the_project_can_be_scored(benchmark):
     assert {*benchmark.measures} <= {*loader["parameters"]["evaluation"]["measures"]}
     assert len(benchmark.headline) == 2
     assert benchmark.queries > 0
-    assert benchmark.variable or benchmark.environment == "demo"
+    is_embedded = benchmark.environment in ("demo", "sample_queries")
+    assert benchmark.variable or is_embedded
 
 
 def read(tmp_path, text: str) -> dict[str, Benchmark]:

@@ -135,9 +135,10 @@ def test_axes_have_a_grid_behind_the_dots_and_no_frame(report, pages):
 def test_costs_are_dots_whose_area_is_the_index(report, pages):
     draw_costs(report)
     light = pages[0]
-    assert [axes.get_visible() for axes in light.axes] == [True, True, True, False]
+    assert [axes.get_visible() for axes in light.axes] == [True, True, True, True]
     assert light.get_size_inches() == pytest.approx([12.4, 2 * 3.6 + 0.5])
-    axes, scores = light.axes[0], report.scored[0]
+    assert light.axes[0].get_title(loc="left") == "Mean over 3 sets: texts"
+    axes, scores = light.axes[1], report.scored[0]
     places = {
         tuple(dot.get_offsets()[0]): (dot.get_sizes()[0], to_hex(dot.get_facecolor()))
         for dot in axes.collections

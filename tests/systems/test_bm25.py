@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Statement
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, trees_from_latex
 from mathamr_kedro.graph import GraphRecord, read_math_graph
 from mathamr_kedro.systems import Collection, Query, make_baseline
@@ -96,6 +96,26 @@ def test_the_question_of_an_answer_may_be_read_with_it(rank):
     data, query = Collection(posts=lambda: posts), ask("irrational")
     assert rank("bm25", data, query).ids == []
     assert rank("bm25_question", data, query).ids == ["a"]
+
+
+def test_a_statement_is_found_by_its_section_and_the_words_of_those_who_cite_it(rank):
+    def state(key, section, contexts):
+        return Statement(
+            key, "lemma", None, None, None, section, "", "a.tex", "line 1", False, "",
+            contexts,
+        )  # fmt: skip
+
+    posts = [post(key, "Let it be proper", post_type="document") for key in "abc"]
+    titled = post("d", "Chow groups. These are other groups", post_type="document")
+    posts.append(titled._replace(title="Chow groups"))
+    known = [state("a", "Blowing up", ""), state("b", "", "by Chow's lemma, see Lemma")]
+    data = Collection(posts=lambda: posts, statements=lambda: known)
+    assert rank("bm25", data, ask("Chow's lemma")).ids == []
+    assert rank("bm25_fields", data, ask("Chow's lemma")).ids == ["b"]
+    assert rank("bm25_fields", data, ask("blow up")).ids == ["a"]
+    (plain,) = rank("bm25", data, ask("groups")).scores
+    (named,) = rank("bm25_fields", data, ask("groups")).scores
+    assert named > plain  # a name counts more than other words
 
 
 def test_graphs_are_compared_by_nodes_and_edges(rank):

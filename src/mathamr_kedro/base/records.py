@@ -185,6 +185,8 @@ class Statement(NamedTuple):
     proved: bool
     proof: str
     """Its proofs as text with LaTeX; they are no part of the text of the post."""
+    contexts: str = ""
+    """Words of the sentences that cite it, e.g. "by Chow's lemma (Lemma)"."""
 
 
 class StatementLink(NamedTuple):

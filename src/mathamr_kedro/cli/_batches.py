@@ -15,7 +15,7 @@ from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.corpus.json_records import read_benchmark_rows
+from mathamr_kedro.corpus.json_records import read_benchmark_rows, read_records
 from mathamr_kedro.trec import Run, read_table, write_run
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class Batch:
     def _rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield place, id and text of each query."""
         if self.queries.name.removesuffix(".gz").endswith(".jsonl"):
-            for row in read_benchmark_rows(self.queries, str(self.queries), "text"):
+            source = str(self.queries)
+            records = read_records(self.queries, source)
+            for row in read_benchmark_rows(records, source, "text"):
                 if isinstance(row, Failure):
                     raise self._refuse(row)
                 yield row.place, row.post_id, f"{row.title} {row.body}".strip()

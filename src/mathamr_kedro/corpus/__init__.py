@@ -3,6 +3,7 @@
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
 beir, premises (json_records)                 benchmarks of others
+   │ known_items                              other queries over any of them
    │ subset                                   its judged posts only
    │ xml_rows, topics, formula_tables, judgments
    │ front_matter, sections                   of own files
@@ -42,10 +43,11 @@ if TYPE_CHECKING:
     )
     from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
     from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
+    from mathamr_kedro.corpus.known_items import KnownItems
     from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
-    from mathamr_kedro.corpus.premises import PremiseCollection
+    from mathamr_kedro.corpus.premises import PremiseCollection, StatementFiles
     from mathamr_kedro.corpus.query_parts import (
         QueryPart,
         QueryParts,
@@ -81,6 +83,7 @@ __all__ = [
     "FormulaMarks",
     "FormulaPool",
     "FormulaPoolFiles",
+    "KnownItems",
     "Ntcir12Collection",
     "Ntcir12Files",
     "OwnCollection",
@@ -95,6 +98,7 @@ __all__ = [
     "RawTopic",
     "RecordTables",
     "ReturnableRule",
+    "StatementFiles",
     "SubsetCollection",
     "SubsetConfig",
     "Threads",

@@ -25,7 +25,11 @@ from pathlib import Path
 from mathamr_kedro.base.errors import MissingInputError, suggest
 from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.base.types import PostId, TopicId
-from mathamr_kedro.corpus.json_records import read_benchmark_rows, read_records
+from mathamr_kedro.corpus.json_records import (
+    Record,
+    read_benchmark_rows,
+    read_records,
+)
 from mathamr_kedro.corpus.raw import (
     Collection,
     Markup,
@@ -232,7 +236,11 @@ class BeirCollection(Collection):
 
     def _read_rows(self, files: Iterable[Path]) -> Iterator[RawPost | Failure]:
         for path in files:
-            yield from read_benchmark_rows(path, self._name(path), self._markup)
+            records = self._read_records(path)
+            yield from read_benchmark_rows(records, self._name(path), self._markup)
+
+    def _read_records(self, path: Path) -> Iterator[Record | Failure]:
+        return read_records(path, self._name(path))
 
     def _read_qrels(self, split: str) -> Iterator[Judgment | Failure]:
         for path in self._find_qrels(split):

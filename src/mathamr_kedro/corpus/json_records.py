@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any, get_args
 
@@ -28,16 +28,16 @@ Record = tuple[str, dict[str, Any]]
 
 
 def read_benchmark_rows(
-    path: Path, source: str, markup: Markup
+    records: Iterable[Record | Failure], source: str, markup: Markup
 ) -> Iterator[RawPost | Failure]:
-    """Yield the documents or queries of a file, plain, gzip or Parquet.
+    """Yield the documents or queries of a file.
 
     Args:
-        path: the file.
+        records: of the file.
         source: its name in records.
         markup: of texts that name no format of their own.
     """
-    for found in read_records(path, source):
+    for found in records:
         if isinstance(found, Failure):
             yield found
             continue

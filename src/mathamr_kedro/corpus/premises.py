@@ -1,4 +1,4 @@
-"""Premise retrieval: given a statement, find the statements that its proof cites.
+"""Statements in JSONL, and premise retrieval: which of them does a proof cite?
 
 ```
 statements.jsonl.gz    {"id": "algebra-lemma-silly", "type": "lemma", "name": null,
@@ -9,28 +9,58 @@ qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 A query is a statement itself, by its id: it is excluded from its own results. Only
 links of the training split are public; those of the other splits are asked
 for.
+
+Other files need no links: theorems with a name instead of an id, or declarations of
+Lean, whose text is made from several fields::
+
+    {"name": "Finset.inter_div_subset", "kind": "theorem", "doc": "", "signature":
+     ": s₁ ∩ s₂ / t ⊆ s₁ / t ∩ (s₂ / t)", "file": "Mathlib/....lean", "line": 634}
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Failure, Statement, StatementLink
-from mathamr_kedro.corpus.beir import BeirCollection
-from mathamr_kedro.corpus.json_records import read_records
+from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
+from mathamr_kedro.corpus.json_records import Record, read_records
 from mathamr_kedro.corpus.raw import Part
+
+_PARTS_OF_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[._]+")
+
+
+@dataclass(frozen=True)
+class StatementFiles(BeirFiles):
+    """What is read of a folder of statements, and how."""
+
+    documents: str = "statements.jsonl*"
+    """The file of the statements in the folder."""
+    text: tuple[str, ...] = ("text",)
+    """Fields that make the text of a statement. Several are those of a declaration:
+    then the words of its name (``inter div subset``) are before them."""
 
 
 class PremiseCollection(BeirCollection):
     """Lazy reader of statements and of the links of their proofs."""
 
+    def __init__(self, root: str | Path, files: StatementFiles | None = None) -> None:
+        files = files or StatementFiles()
+        super().__init__(root, files)
+        self._documents, self._text = files.documents, files.text
+
+    @property
+    def _settings(self) -> tuple[str, ...]:
+        return (*super()._settings, *self._text[1:])
+
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield type, number, name and place of the statements."""
         for path in self._find_documents():
-            for found in read_records(path, self._name(path)):
+            for found in self._read_records(path):
                 if isinstance(found, Failure) or not found[1].get("id"):
                     continue  # reported with the posts
                 yield self._describe(found[1], self._name(path), found[0])
@@ -45,11 +75,11 @@ class PremiseCollection(BeirCollection):
         cells = {key: str(v) for key, v in record.items() if v is not None}
         chapter = cells.get("chapter_title", cells.get("chapter", ""))
         if "line" in cells:
-            source = f"{cells.get('chapter', '')}.tex"
+            source = cells.get("file", f"{cells.get('chapter', '')}.tex")
             place = f"line {cells['line']}"
         return Statement(
             post_id=cells.get("id", ""),
-            kind=cells.get("type", "text"),
+            kind=cells.get("type", cells.get("kind", "text")),
             number=cells.get("number"),
             name=cells.get("name"),
             label=cells.get("id"),
@@ -62,13 +92,30 @@ class PremiseCollection(BeirCollection):
         )
 
     def _find_documents(self) -> list[Path]:
-        for name in ("statements.jsonl", "statements.jsonl.gz"):
-            if (self.root / name).is_file():
-                return [self.root / name]
+        found = sorted(self.root.glob(self._documents))
+        if found:
+            return found[:1]
         raise MissingInputError(
-            f"Expected statements.jsonl.gz in {str(self.root)!r}; set "
-            "MATHAMR_STATEMENTS to its folder, then `kedro run --env stacks`"
+            f"Expected {self._documents} in {str(self.root)!r}; set the variable of "
+            "the environment to its folder (docs/data.md), e.g. MATHAMR_STATEMENTS for "
+            "`kedro run --env stacks`"
         )
+
+    def _read_records(self, path: Path) -> Iterator[Record | Failure]:
+        for found in read_records(path, self._name(path)):
+            if not isinstance(found, Failure):
+                self._complete(found[1])
+            yield found
+
+    def _complete(self, record: dict[str, Any]) -> None:
+        """Give a record an id, if it has only a name, and its text."""
+        name = str(record.get("name") or "")
+        if name:
+            record.setdefault("id", name_id(name))
+        if len(self._text) > 1:
+            parts = [_PARTS_OF_NAME.sub(" ", name)]
+            parts += [str(record.get(field) or "") for field in self._text]
+            record["text"] = "\n\n".join(filter(None, parts))
 
     def _find_queries(self) -> list[Path]:
         return self._find_documents()
@@ -85,3 +132,12 @@ class PremiseCollection(BeirCollection):
         """Return the raw files of a part; other links change no document."""
         # Every query is a statement.
         return self._find_documents() if part == "posts" else super().list_files(part)
+
+
+def name_id(name: str) -> str:
+    """Return the id of what has only a name; ids hold no blanks.
+
+    >>> name_id("Kraft inequality")
+    'Kraft_inequality'
+    """
+    return "_".join(name.split())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -19,10 +19,12 @@ from mathamr_kedro.corpus import (
     Collection,
     FormulaPool,
     FormulaPoolFiles,
+    KnownItems,
     Ntcir12Collection,
     Ntcir12Files,
     OwnCollection,
     PremiseCollection,
+    StatementFiles,
 )
 from mathamr_kedro.corpus.own_files import Unit
 
@@ -32,7 +34,7 @@ _KINDS: Mapping[str, tuple[Callable[..., Collection], type]] = {
     "beir": (BeirCollection, BeirFiles),
     "formula_pool": (FormulaPool, FormulaPoolFiles),
     "ntcir12": (Ntcir12Collection, Ntcir12Files),
-    "premises": (PremiseCollection, BeirFiles),
+    "premises": (PremiseCollection, StatementFiles),
 }
 """Readers of collections, and the classes that locate their files."""
 
@@ -48,6 +50,8 @@ class CollectionDataset(AbstractDataset[None, Collection]):
           root: data/01_raw/sample
           files: {posts: Posts.V1.3.xml, ...}     # see ArqmathFiles, ...
           checksums: data/02_intermediate/raw_digests.json   # of large files, for reuse
+          queries: [names.jsonl]                  # instead of its topics: KnownItems
+          names: false                            # of documents are not searched then
     """
 
     def __init__(
@@ -58,6 +62,8 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         files: Mapping[str, Any] | None = None,
         unit: Unit = "section",
         checksums: str | None = None,
+        queries: Sequence[str] = (),
+        names: bool = True,
         metadata: dict[str, Any] | None = None,
     ) -> None:
         if kind not in get_args(Kind):
@@ -69,12 +75,15 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         self._root = root
         self._files = dict(files or {})
         self._unit = unit
+        self._queries, self._names = tuple(queries), names
         self._checksums = Path(checksums) if checksums is not None else None
         self.metadata = metadata
 
     def load(self) -> Collection:
         """Return the lazy reader; refuse a folder that lacks a part."""
         collection = self._reader()
+        if self._queries:
+            collection = KnownItems(collection, self._queries, self._names)
         collection.checksums = ChecksumCache(self._checksums)
         collection.check_layout()
         return collection

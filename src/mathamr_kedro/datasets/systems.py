@@ -47,6 +47,7 @@ TABLES: Mapping[str, str] = {
     "formulas": "returnable_formulas",
     "trees_of": "formula_trees",
     "posts": "posts",
+    "statements": "statements",
     "graphs": "math_graphs",
     "topics": "topics",
     "topic_graphs": "topic_math_graphs",
@@ -58,6 +59,7 @@ TABLES: Mapping[str, str] = {
 _RECORDS = {
     "formulas": "FormulaInstance",
     "posts": "Post",
+    "statements": "Statement",
     "topics": "Topic",
     "judgments": "Judgment",
     "pairs": "TrainingPair",

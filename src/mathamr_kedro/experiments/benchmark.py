@@ -7,9 +7,10 @@ conf/benchmarks.yml   collections: an environment's topic set, measures, a refer
 CollectionScores      its systems, with floor, ceiling and costs
    │                  every system against the reference
    ▼
-BenchmarkReport   | System       |    Task 1, 2020 | ... |          Mean | ms/query |
-                  | mathamr_plus | 0.801* / 0.667* |     | 0.824 / 0.690 |   10–214 |
-                  | bm25_graph   |  0.738 / 0.616† |     |             – |        8 |
+BenchmarkReport   | System       |    Task 1, 2020 | ... | ms/query |
+                  | mathamr_plus | 0.801* / 0.667* |     |   10–214 |
+                  | bm25_graph   |  0.738 / 0.616† |     |        8 |
+                  and the means over sets, with intervals
 ```
 
 ``*`` differs significantly from ``†``, the reference of a collection.
@@ -40,6 +41,7 @@ from mathamr_kedro.evaluation.stats import (
     Table,
     TestConfig,
     best_seed_table,
+    interval_over_sets,
 )
 from mathamr_kedro.evaluation.stats.tables import Content
 from mathamr_kedro.experiments.cells import FinishedCell
@@ -57,6 +59,9 @@ _TESTED = 2
 _DECIMALS = 3
 _FLOOR, _CEILING = "*floor: random order*", "*ceiling: ideal order*"
 _REFERENCE = "*reference†*"
+_FOUND = {1: "texts", 2: "formulas"}
+"""What the sets of each task find."""
+_ORDINALS: tuple[str, ...] = ("first measure", "second measure")
 _COSTS = {
     "milliseconds": "ms/query",
     "index_megabytes": "Index (MB)",
@@ -86,7 +91,8 @@ class Benchmark:
     task: Literal[1, 2] = 1
     """Answers or documents, formulas."""
     variable: str = ""
-    """Environment variable that names the folder of the data; empty: none is needed."""
+    """Environment variables that name the folders of the data, with blanks between
+    them; empty: none is needed."""
     queries: int = 0
     """Topics that should count; 0: not known."""
     rows: Mapping[str, str] = field(default_factory=dict)
@@ -179,6 +185,8 @@ class CollectionScores:
                 f"{benchmark.environment!r} (got {known})"
             )
         costs = cell.costs(task)
+        asked = cell.record.parameters.get("evaluation", {})
+        optional = asked.get("optional_baselines", ()) if task == 1 else ()
         rows: dict[str, str] = {}
         for system in scored:
             row = benchmark.rows.get(system, system)
@@ -201,7 +209,11 @@ class CollectionScores:
             {m: metrics[m]["floor"] for m in benchmark.measures},
             {m: metrics[m]["ceiling"] for m in benchmark.measures},
             {r: _read_costs(costs, s) for r, s in rows.items() if s in costs.systems},
-            {**describe_cell(cell, topic_set), "cell": cell.folder.name},
+            {
+                **describe_cell(cell, topic_set),
+                "cell": cell.folder.name,
+                "not_available": [name for name in optional if name not in scored],
+            },
         )
 
     @property
@@ -267,15 +279,18 @@ class BenchmarkReport:
 
     @cached_property
     def tables(self) -> dict[str, Table]:
-        """The overview, then a table for each collection by its name."""
+        """The overview, the means over sets, then a table for each collection."""
         details = {s.benchmark.name: self._detail(s) for s in self.scored}
-        return {"overview": self._summarise(), **details}
+        means = {s.benchmark.name: self._compare_means(s) for s in self.averages}
+        return {"overview": self._summarise(), **means, **details}
 
     def to_markdown(self) -> str:
         """Return the page: the overview, then each collection."""
         facts = "; ".join(f"{name}: {value}" for name, value in self.facts.items())
-        overview, *details = self.tables.values()
+        overview, *others = self.tables.values()
+        means, details = others[: len(self.averages)], others[len(self.averages) :]
         parts = ["# Benchmark\n", f"{facts}.\n", overview.to_markdown()]
+        parts += [table.to_markdown() for table in means]
         parts.append(_PICTURE.format("figure", "Systems by collection"))
         if any(s.timed for s in self.scored):
             parts.append(_PICTURE.format("cost", "Quality and cost of the systems"))
@@ -317,16 +332,91 @@ class BenchmarkReport:
             "tables": {name: t.to_markdown() for name, t in self.tables.items()},
         }
 
-    @property
-    def _averaged(self) -> list[CollectionScores]:
-        """Collections of the mean; none if there is only one of them."""
+    @cached_property
+    def averages(self) -> list[CollectionScores]:
+        """Means over the sets of each task, for systems that all of them have.
+
+        The "topics" are the sets; times are means over those of the sets.
+        """
+        found = []
+        for task, what in _FOUND.items():
+            sets = self._list_sets(task)
+            names = dict.fromkeys(row for s in sets for row in s.systems)
+            rows = [row for row in names if all(row in s.systems for s in sets)]
+            if len(sets) < _TESTED or not rows:
+                continue
+            entry = replace(
+                sets[0].benchmark,
+                name=f"mean_{what}",
+                title=f"Mean over {len(sets)} sets: {what}",
+                measures=_ORDINALS[: min(len(s.benchmark.headline) for s in sets)],
+            )
+            systems = {}
+            for row in rows:
+                columns = zip(*(_list_means(s, row) for s in sets), strict=False)
+                scores = zip(entry.measures, map(np.array, columns), strict=True)
+                systems[row] = SeedResult(0, dict(scores))
+            times = {
+                row: [float(s.costs[row]["milliseconds"]) for s in sets]
+                for row in rows
+                if all(row in s.timed for s in sets)
+            }
+            costs = {
+                row: {"milliseconds": float(np.mean(t))} for row, t in times.items()
+            }
+            titles = tuple(s.benchmark.title for s in sets)
+            found.append(CollectionScores(entry, titles, systems, {}, {}, costs))
+        return found
+
+    def _list_sets(self, task: int) -> list[CollectionScores]:
+        """Return the collections of a task that count in its mean."""
         found = [s for s in self.scored if s.benchmark.in_mean]
-        return found if len(found) > 1 else []
+        return [
+            s for s in found if s.benchmark.task == task and s.num_topics >= _TESTED
+        ]
+
+    def _compare_means(self, average: CollectionScores) -> Table:
+        """Return the means over sets with their intervals, and those of differences."""
+        sets = self._list_sets(average.benchmark.task)
+        measures, reference = average.benchmark.measures, average.reference
+        share = f"[{100 * self.tests.confidence:g} %]"
+        columns = []
+        for name in measures:
+            columns += [Column(name, f"{name} {share}")]
+            columns += [Column(f"{name} difference", f"to † {share}")]
+        columns.append(Column("ms", "ms/query", 1))
+        rows = []
+        for row in sorted(average.systems, key=lambda r: -average.mean(r, measures[0])):
+            cells: list[Content] = []
+            for place in range(len(measures)):
+                own = [_of_topics(s, row, place) for s in sets]
+                cells.append(self._format_mean(own))
+                difference = None
+                if reference is not None and row != reference:
+                    other = [_of_topics(s, reference, place) for s in sets]
+                    pairs = zip(own, other, strict=True)
+                    difference = self._format_mean([a - b for a, b in pairs], True)
+                cells.append(difference)
+            time = average.costs.get(row, {}).get("milliseconds")
+            cells.append(None if time is None else Figure(time))
+            rows.append(Row((row,), tuple(cells), is_baseline=row == reference))
+        notes = [
+            f"Each set weighs the same: {'; '.join(average.topics)}. Intervals are "
+            "over the queries of the sets, not over sets."
+        ]
+        if reference is not None:
+            notes.append("† Reference: the best of its pattern by the first mean.")
+        title = average.benchmark.title
+        return Table(title, ("System",), tuple(columns), tuple(rows), tuple(notes))
+
+    def _format_mean(self, sets: Sequence[Any], signed: bool = False) -> str:
+        mean, interval = interval_over_sets(sets, self.tests.confidence)
+        shown = [format_score(v, _DECIMALS, signed=signed) for v in (mean, *interval)]
+        return f"{shown[0]} [{shown[1]}, {shown[2]}]"
 
     def _summarise(self) -> Table:
         """Return systems × collections: the headline measures, means and times."""
         columns = [Column(s.benchmark.name, s.benchmark.title) for s in self.scored]
-        columns += [Column("mean", "Mean")] if self._averaged else []
         columns += [Column("ms", "ms/query")]
         names = dict.fromkeys(row for s in self.scored for row in s.systems)
         rows = [self._summarise_row(name) for name in names]
@@ -359,10 +449,6 @@ class BenchmarkReport:
             cells.append(" / ".join(texts) + ("†" if name == s.reference else ""))
             if name in s.timed:
                 times.append(s.costs[name]["milliseconds"])
-        if self._averaged:
-            means = [_list_means(s, name) for s in self._averaged if name in s.systems]
-            is_whole = len(means) == len(self._averaged)
-            cells.append(_average(means) if is_whole else None)
         spans = [f"{t:,.0f}" for t in (min(times), max(times))] if times else []
         return Row((name,), (*cells, "–".join(dict.fromkeys(spans)) or None))
 
@@ -370,9 +456,6 @@ class BenchmarkReport:
         cells: list[Content] = [
             " / ".join(format_score(v, _DECIMALS) for v in found) for found in values
         ]
-        if self._averaged:
-            pairs = zip(self.scored, values, strict=True)
-            cells.append(_average([v for s, v in pairs if s.benchmark.in_mean]))
         return Row((label,), (*cells, None))
 
     def _list_notes(self) -> list[str]:
@@ -393,14 +476,6 @@ class BenchmarkReport:
             f"† Reference of the column. * Differs from it with p < {config.alpha:g} "
             f"({how}).",
         ]
-        if self._averaged:
-            names = dict.fromkeys(row for s in self.scored for row in s.systems)
-            whole = [r for r in names if all(r in s.systems for s in self._averaged)]
-            notes.append(
-                f"Mean: over {len(self._averaged)} benchmarks, each weighing the same, "
-                f"for the {len(whole)} of {len(names)} systems that all of them have "
-                f"({'; '.join(s.benchmark.title for s in self._averaged)})."
-            )
         return notes
 
     def _detail(self, scores: CollectionScores) -> Table:
@@ -438,6 +513,11 @@ class BenchmarkReport:
                 ]
             rows.append(Row((label,), (*cells, *([None] * len(_COSTS)))))
         notes = (*table.notes, *_note_costs(scores), *_check_queries(scores))
+        absent = ", ".join(scores.facts.get("not_available", ()))
+        if absent:
+            notes += (
+                f"Not available: {absent} (`mathamr models` says what is missing).",
+            )
         title = f"{benchmark.title}: {count_nouns(scores.num_topics, 'topic')}"
         return Table(title, ("System",), tuple(columns), tuple(rows), notes)
 
@@ -476,19 +556,16 @@ def _check_queries(scores: CollectionScores) -> list[str]:
     ]
 
 
+def _of_topics(scores: CollectionScores, row: str, place: int) -> Any:
+    return scores.systems[row].per_topic[scores.benchmark.headline[place]]
+
+
 def _pick(scores: CollectionScores, means: Mapping[str, float]) -> list[float]:
     return [means[m] for m in scores.benchmark.headline]
 
 
 def _list_means(scores: CollectionScores, row: str) -> list[float]:
     return [scores.mean(row, m) for m in scores.benchmark.headline]
-
-
-def _average(means: Sequence[Sequence[float]]) -> str | None:
-    """Return the means of the first and of the second measures."""
-    width = min((len(found) for found in means), default=0)
-    columns = [float(np.mean([found[i] for found in means])) for i in range(width)]
-    return " / ".join(format_score(c, _DECIMALS) for c in columns) or None
 
 
 def _format_difference(test: Comparison) -> str:

@@ -147,10 +147,11 @@ def _style(axes: Axes, look: Mapping[str, str]) -> None:
 def draw_costs(report: BenchmarkReport) -> dict[str, bytes]:
     """Draw score over time of a query; return pictures in PNG by file name.
 
-    One panel for each collection whose searches were timed. The area of a dot grows
+    One panel for the means over sets, then one for each collection whose searches were
+    timed. The area of a dot grows
     with the index. The line joins the systems that no other beats in both respects.
     """
-    scored = [s for s in report.scored if s.timed]
+    scored = [s for s in (*report.averages, *report.scored) if s.timed]
     if not scored:
         return {}
     caption = (

@@ -39,6 +39,7 @@ from mathamr_kedro.base.records import (
     FormulaMention,
     Judgment,
     Post,
+    Statement,
     Topic,
     TrainingPair,
 )
@@ -274,6 +275,8 @@ class Collection:
     """Finds the trees of formulas of posts and of topics."""
     posts: Callable[[], Iterable[Post]] = tuple
     """Questions, answers and documents."""
+    statements: Callable[[], Iterable[Statement]] = tuple
+    """What is known of documents that are statements."""
     graphs: Callable[[], Iterable[GraphRecord]] = tuple
     """Their math graphs, AMR with operator trees in place of formulas."""
     topics: Callable[[], Sequence[Topic]] = tuple

@@ -5,6 +5,8 @@ system           what it compares                            finds
 ===============  ==========================================  ===============
 bm25             words of the text and tokens of LaTeX       posts, formulas
 bm25_question    the same of an answer and its question      posts
+bm25_fields      the same, names and titles, sections, and   posts
+                 the words by which others cite a statement
 bm25_graph       nodes and edges of the math graphs          posts
 bm25_tuples      tuples of both formula trees                formulas
 bm25_slt         patterns of the layout tree                 formulas
@@ -25,7 +27,7 @@ from typing import Any, TypeAlias, get_args
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.records import FormulaInstance, Post, Statement
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import read_math_graph
@@ -53,6 +55,9 @@ from mathamr_kedro.text import (
     split_text,
 )
 
+_NAME_WEIGHT = 3
+"""How often a name or title counts (docs/results/benchmark.md)."""
+
 Documents: TypeAlias = Iterator[tuple[str, list[str]]]
 """Ids with their terms."""
 
@@ -71,6 +76,7 @@ class Bm25:
         if name in get_args(PostTerms):
             finds.append("posts")
             self.reads += ("graphs",) if name == "bm25_graph" else ("posts",)
+            self.reads += ("statements",) if name == "bm25_fields" else ()
         if name in get_args(FormulaTerms):
             finds.append("formulas")
             self.reads += ("formulas", "trees_of")
@@ -200,14 +206,19 @@ def _read_posts(system: str, data: Collection, types: tuple[str, ...]) -> Docume
         for record in told:
             yield record.graph_id, list_graph_terms(read_math_graph(record.graph))
         return
+    list_terms = _text_terms if system != "bm25_fields" else _titled_terms
     questions: dict[str, list[str]] = {}
-    if system == "bm25_question":
+    if system != "bm25":
         questions = {
-            p.post_id: _text_terms(p) for p in data.posts() if p.post_type == "question"
+            p.post_id: list_terms(p) for p in data.posts() if p.post_type == "question"
         }
+    fields: dict[str, list[str]] = {}
+    if system == "bm25_fields":
+        fields = {s.post_id: _field_terms(s) for s in data.statements()}
     posts = (p for p in data.posts() if p.post_type in types)
     for post in report_progress(posts, f"posts read for {system}", total=total):
-        yield post.post_id, _text_terms(post) + questions.get(post.parent_id or "", [])
+        terms = list_terms(post) + questions.get(post.parent_id or "", [])
+        yield post.post_id, terms + fields.get(post.post_id, [])
 
 
 def _read_formulas(
@@ -224,6 +235,17 @@ def _read_formulas(
 
 def _text_terms(text: Post | Query) -> list[str]:
     return split_text(text.text, text.formula_map)
+
+
+def _titled_terms(post: Post) -> list[str]:
+    """Return the terms of a text; those of its title or name count more."""
+    end = len(post.title)
+    title = [mention for mention in post.formula_map if mention.end <= end]
+    return _text_terms(post) + split_text(post.text[:end], title) * (_NAME_WEIGHT - 1)
+
+
+def _field_terms(statement: Statement) -> list[str]:
+    return split_text(f"{statement.section}\n{statement.contexts}", ())
 
 
 def _query_terms(system: str, query: Query) -> list[str]:

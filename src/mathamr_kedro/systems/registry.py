@@ -18,7 +18,7 @@ LEARNING: Mapping[str, str] = {
 }
 """Class of each system of a paper, below this package."""
 
-PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_graph"]
+PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
 FormulaTerms: TypeAlias = Literal[
     "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
 ]

@@ -121,7 +121,7 @@ def _list_benchmarks(
         problem = run.find_problem(benchmark.variable)
         state = problem or ("recorded" if run.find() else "to run")
         needs = benchmark.variable or "nothing"
-        if benchmark.variable and not os.environ.get(benchmark.variable):
+        if not all(map(os.environ.get, benchmark.variable.split())):
             needs += " (not set)"
         queries, env = f"{benchmark.queries:,}", benchmark.environment
         rows.append((benchmark.name, benchmark.title, queries, env, needs, state))

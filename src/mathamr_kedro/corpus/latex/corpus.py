@@ -30,6 +30,7 @@ from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.corpus.latex.units import (
     TEXT,
     LatexUnit,
+    list_citations,
     list_paragraphs,
     list_sections,
     list_statements,
@@ -103,24 +104,28 @@ class LatexCorpus:
             )
 
     def statements(self) -> Iterator[Statement]:
-        """Yield what is known of the units of all documents."""
+        """Yield what is known of the units of all documents, and how others cite them.
+
+        All documents are read before the first one: any may cite it.
+        """
+        labels = _Labels()
+        cited: list[tuple[LatexDocument, list[tuple[str, str]]]] = []
+        statements: list[Statement] = []
         for document in self._documents():
-            for post_id, source, place, unit, _ in self._list_units(document):
-                proof = "\n\n".join(unit.proofs)
-                is_text = unit.kind == TEXT
-                yield Statement(
-                    post_id=post_id,
-                    kind=unit.kind,
-                    number=unit.number,
-                    name=None if is_text else _read(unit.title) or None,
-                    label=unit.label,
-                    section=_read(unit.section),
-                    chapter=_read(unit.chapter),
-                    source=source,
-                    place=place,
-                    proved=bool(unit.proofs),
-                    proof=_read(proof),
-                )
+            units = list(self._list_units(document))
+            labels.add(document, units)
+            cited.append((document, list(list_citations(document.text))))
+            document.text = ""
+            statements += map(_describe, units)
+        contexts: dict[PostId, list[str]] = {}
+        for document, citations in cited:
+            for label, sentence in citations:
+                premise = labels.find(document, label)
+                if premise is not None:
+                    contexts.setdefault(premise, []).append(sentence)
+        for statement in statements:
+            sentences = "\n\n".join(contexts.get(statement.post_id, ()))
+            yield statement._replace(contexts=_read(sentences))
 
     def links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements proofs cite; a label that nobody has is a failure."""
@@ -256,6 +261,23 @@ class LatexCorpus:
                 f"the file cannot be read ({exc.strerror or exc}); check its rights"
             )
             return make_failure(file, "", "unreadable_file", detail)
+
+
+def _describe(found: _Unit) -> Statement:
+    post_id, source, place, unit, _ = found
+    return Statement(
+        post_id=post_id,
+        kind=unit.kind,
+        number=unit.number,
+        name=None if unit.kind == TEXT else _read(unit.title) or None,
+        label=unit.label,
+        section=_read(unit.section),
+        chapter=_read(unit.chapter),
+        source=source,
+        place=place,
+        proved=bool(unit.proofs),
+        proof=_read("\n\n".join(unit.proofs)),
+    )
 
 
 class _Labels:

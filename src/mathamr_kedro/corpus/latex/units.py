@@ -40,6 +40,13 @@ _REFERENCE = re.compile(
     r"\\(?:eq|auto|name|page|thm|pretty|[cCvV])?ref\*?\s*\{([^{}]*)\}"
     r"|\\hyperref\s*\[([^]\n]*)\]"
 )
+_FORMULA = re.compile(
+    r"(?<!\\)\$\$.*?\$\$|(?<!\\)\$(?:[^$\n]|\n(?![ \t]*\n))*\$|\\[\[(].*?\\[\])]",
+    re.DOTALL,
+)
+_END_OF_SENTENCE = re.compile(
+    r"(?<=[.!?])\s+(?=[A-Z\\])|\n[ \t]*\n|\\item\b|\\(?:begin|end)[ \t]*\{[^{}\n]*\}"
+)
 # What is left of a text without words: commands, their names in braces, blanks.
 _SILENT = re.compile(
     r"\\(?:label|begin|end|vspace|hspace|bibliography|bibliographystyle|pagestyle"
@@ -273,6 +280,18 @@ class LatexStructure:
 def _list_references(text: str) -> Iterator[str]:
     for found in _REFERENCE.finditer(text):
         yield from (label.strip() for label in (found[1] or found[2]).split(","))
+
+
+def list_citations(text: str) -> Iterator[tuple[str, str]]:
+    r"""Yield labels with the sentences that name them, without their formulas.
+
+    >>> list(list_citations(r"So $f$ is proper. By Chow's lemma (\ref{c}) all is."))
+    [('c', "By Chow's lemma () all is.")]
+    """
+    for sentence in _END_OF_SENTENCE.split(_FORMULA.sub(" ", text)):
+        words = _REFERENCE.sub("", sentence)
+        for label in _list_references(sentence):
+            yield label, words
 
 
 class LatexUnit(NamedTuple):

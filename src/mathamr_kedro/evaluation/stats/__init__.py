@@ -10,7 +10,11 @@ result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: the
 ```
 """
 
-from mathamr_kedro.evaluation.stats.bootstrap import Interval, bootstrap_interval
+from mathamr_kedro.evaluation.stats.bootstrap import (
+    Interval,
+    bootstrap_interval,
+    interval_over_sets,
+)
 from mathamr_kedro.evaluation.stats.comparisons import (
     QUERY_SECONDS,
     Comparison,
@@ -75,6 +79,7 @@ __all__ = [
     "compare_with_baseline",
     "correct_p_values",
     "efficiency_table",
+    "interval_over_sets",
     "mean_table",
     "paired_t_test",
     "randomisation_test",

@@ -1,7 +1,9 @@
-"""Bootstrap confidence intervals of a mean over topics."""
+"""Confidence intervals of a mean over topics, and of a mean over sets of topics."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +12,8 @@ from mathamr_kedro.base.errors import InputError
 from mathamr_kedro.evaluation.stats.paired_tests import FloatArray
 
 _CHUNK = 8_192
+_FEWEST = 2
+"""Topics that have a variance."""
 
 
 class Interval(NamedTuple):
@@ -53,3 +57,26 @@ def bootstrap_interval(
     tail = (1 - confidence) / 2
     low, high = np.quantile(means, (tail, 1 - tail))
     return Interval(float(low), float(high))
+
+
+def interval_over_sets(
+    sets: Sequence[FloatArray], confidence: float = 0.95
+) -> tuple[float, Interval]:
+    """Return the mean of the means of K sets, each weighing the same, and its interval.
+
+    Topics of different sets are independent, so that its standard error is
+    ``sqrt(sum(s_k^2 / n_k)) / K``; with hundreds of topics it is normally distributed.
+
+    >>> interval_over_sets([np.array([0.2, 0.2]), np.array([0.6, 0.6, 0.6])])
+    (0.4, Interval(low=0.4, high=0.4))
+
+    Raises:
+        InputError: a set has fewer than two topics.
+    """
+    if not sets or min(values.size for values in sets) < _FEWEST:
+        raise InputError(f"Expected sets of at least {_FEWEST} topics")
+    mean = float(np.mean([values.mean() for values in sets]))
+    errors = [values.var(ddof=1) / values.size for values in sets]
+    width = NormalDist().inv_cdf((1 + confidence) / 2)
+    half = float(width * np.sqrt(np.sum(errors)) / len(sets))
+    return mean, Interval(mean - half, mean + half)
