@@ -54,7 +54,8 @@ def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules)
     starts |= {n for n in modules if n.endswith(ends)}
     starts |= {n for n in modules if n.startswith(f"{ROOT}.cli")}
     starts |= {f"{ROOT}.systems.{home.split(':')[0]}" for home in LEARNING.values()}
-    starts |= {f"{ROOT}.systems.{name}.search" for name in LEARNING}
+    papers = {f"{ROOT}.systems.{name}.search" for name in LEARNING}
+    starts |= papers & modules.keys()
     for file in (PROJECT / "conf").rglob("*.yml"):
         for name in re.findall(rf"{ROOT}(?:\.\w+)+", file.read_text(encoding="utf-8")):
             module, _, item = name.rpartition(".")

@@ -22,7 +22,7 @@ from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.project import find_roots, open_context
 from mathamr_kedro.stages import STAGES
-from mathamr_kedro.text import TEXT_MODELS, explain_absence
+from mathamr_kedro.text import ADAPTERS, TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")
 _AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
@@ -80,7 +80,7 @@ def _describe_tools(parameters: dict[str, Any]) -> Iterator[str]:
         python = Path(parsing.get("transition", {}).get("python", default))
         state = "ready" if python.exists() else f"no {python} (docs/pipelines)"
     yield f"parser        {parser}: {state}"
-    absent = {name: explain_absence(name) for name in TEXT_MODELS}
+    absent = {name: explain_absence(name) for name in (*TEXT_MODELS, *ADAPTERS)}
     here = [name for name, reason in absent.items() if reason is None]
     yield f"text models   {', '.join(here) or 'none'} (`mathamr models` shows all)"
 

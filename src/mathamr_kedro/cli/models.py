@@ -8,6 +8,7 @@ import click
 
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.text import (
+    ADAPTERS,
     TEXT_MODELS,
     explain_absence,
     find_text_model,
@@ -33,6 +34,10 @@ def command(context: click.Context) -> None:
     for name, model in TEXT_MODELS.items():
         state = explain_absence(name) or str(find_text_model(name))
         rows.append((name, model.title, str(model.dimension), state))
+    for name, base in ADAPTERS.items():
+        state = explain_absence(name) or str(find_text_model(name))
+        title = f"{TEXT_MODELS[base].title}, adapted"
+        rows.append((name, title, str(TEXT_MODELS[base].dimension), state))
     print_table(("name", "model", "dimensions", "state"), rows, labels=4)
 
 

@@ -314,6 +314,19 @@ class Training:
 RateOfStep: TypeAlias = Callable[[int, int], float]
 """Part of the learning rate after some steps (from 0) of so many in all."""
 
+_WARM_UP = 0.1
+"""Share of the steps in which :func:`rise_and_fall` rises."""
+
+
+def rise_and_fall(step: int, steps: int) -> float:
+    """Return a rate that rises over the first tenth of all steps and falls to 0.
+
+    >>> [round(rise_and_fall(step, 20), 2) for step in (0, 1, 2, 19)]
+    [0.5, 1.0, 1.0, 0.06]
+    """
+    warm = max(1.0, _WARM_UP * steps)
+    return min(1.0, (step + 1) / warm, (steps - step) / max(1.0, steps - warm))
+
 
 @dataclass(kw_only=True, eq=False)
 class ModuleLearner(Generic[Batch]):

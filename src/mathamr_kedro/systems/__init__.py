@@ -11,6 +11,7 @@ formula_rgcn   nodes of layout and operator graphs             formulas
 ssemb          shared operator graphs, and the text around     formulas
 marf           tokens of texts, fused with those of a formula  posts, formulas
 mathamr        sentences of formulas: AMR, operator trees      formulas
+adapter        vectors of texts by a model that learnt         posts, formulas
 fusion         ranked lists of others                          as these
 =============  ==============================================  ===============
 

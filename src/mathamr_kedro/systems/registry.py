@@ -15,14 +15,15 @@ LEARNING: Mapping[str, str] = {
     "ssemb": "ssemb.system:SSEmb",
     "marf": "marf.system:Marf",
     "mathamr": "mathamr.system:MathAMR",
+    "adapter": "adapter.system:Adapter",
 }
-"""Class of each system of a paper, below this package."""
+"""Class of each system that learns, below this package."""
 
 PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
 FormulaTerms: TypeAlias = Literal[
     "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
 ]
-_ENCODERS = ("minilm", "mpnet", "text")
+_ENCODERS = ("minilm", "mpnet", "mathamr_text_small", "mathamr_text", "text")
 BASELINES_OF: Mapping[Target, tuple[str, ...]] = {
     "posts": (
         *get_args(PostTerms),
@@ -51,9 +52,12 @@ def make_baseline(name: str, text_model: str | None = None) -> System:
         )
     # Loaded here: a machine that only trains has no parser of formulas.
     if name.startswith(_ENCODERS):
-        from mathamr_kedro.systems.sentence import SentenceVectors  # noqa: PLC0415
+        from mathamr_kedro.systems.sentence import (  # noqa: PLC0415
+            SentenceVectors,
+            name_text_model,
+        )
 
-        return SentenceVectors(name, text_model)
+        return SentenceVectors(name, name_text_model(name, text_model) or name)
     from mathamr_kedro.systems.bm25 import Bm25  # noqa: PLC0415
 
     return Bm25(name)

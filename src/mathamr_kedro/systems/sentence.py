@@ -9,6 +9,7 @@ minilm_question  the same, and the whole question            posts
 ===============  ==========================================  ===============
 
 ``mpnet``, ``mpnet_title`` and ``mpnet_question`` are the same with all-mpnet-base-v2,
+``mathamr_text_small`` and ``mathamr_text`` with the released adapters of both models,
 ``text``, ``text_title`` and ``text_question`` with any model in a folder
 (:mod:`mathamr_kedro.text.models`). An index holds four bytes for each dimension of each
 post or visual id (MiniLM 1.5 KB).
@@ -43,6 +44,7 @@ from mathamr_kedro.systems.base import (
     save_formulas,
 )
 from mathamr_kedro.text import (
+    ADAPTERS,
     TEXT_MODELS,
     SentenceEncoder,
     find_text_model,
@@ -70,7 +72,7 @@ def name_text_model(system: str, text_model: str | None) -> str | None:
         )
     if name == "text":
         return text_model
-    return name if name in TEXT_MODELS else None
+    return name if name in TEXT_MODELS or name in ADAPTERS else None
 
 
 class SentenceVectors:
@@ -78,13 +80,10 @@ class SentenceVectors:
 
     Args:
         name: see above.
-        text_model: folder of the model of ``text``.
+        model: name or folder of the sentence encoder.
     """
 
-    def __init__(self, name: str, text_model: str | None = None) -> None:
-        model = name_text_model(name, text_model)
-        if model is None:
-            raise ConfigurationError(f"Expected a sentence encoder (got {name!r})")
+    def __init__(self, name: str, model: str) -> None:
         self.name, self.model = name, model
         finds: tuple[Target, ...] = ("posts", "formulas")
         self.finds = frozenset(finds[:1] if name.endswith(_BESIDE) else finds)

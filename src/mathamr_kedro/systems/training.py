@@ -139,7 +139,7 @@ def build_index(
     """
     search: Any = {"name": system.name, **(values or {})}
     if training is not None:
-        search = asdict(training.system.config)["search"]
+        search = asdict(training.system.config).get("search")
     weights = ""
     if training is not None:
         training.history  # noqa: B018 - raises unless it has ended

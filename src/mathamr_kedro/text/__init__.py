@@ -19,6 +19,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.text.bm25 import TermIndex
     from mathamr_kedro.text.models import (
+        ADAPTERS,
         TEXT_MODELS,
         TextModel,
         explain_absence,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ADAPTERS",
     "TEXT_MODELS",
     "SentenceEncoder",
     "TermIndex",

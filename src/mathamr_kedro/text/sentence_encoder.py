@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.text.models import EXTRA
+from mathamr_kedro.text.models import EXTRA, find_base
 
 _BATCH = 32
 _AT_ONCE = 4 * _BATCH
@@ -20,34 +22,12 @@ class SentenceEncoder:
     """Texts to vectors of length 1, by a model in a folder.
 
     Args:
-        folder: a model in the format of sentence-transformers, or of transformers
-            (then the mean of the last states of its tokens is taken).
+        folder: see :func:`load_model`.
         device: where to compute.
-
-    Raises:
-        ConfigurationError: the package is missing.
-        MalformedInputError: the folder holds no such model.
     """
 
     def __init__(self, folder: Path, device: str = "cpu") -> None:
-        try:  # takes seconds, and is an extra
-            from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-            from transformers.utils.logging import (  # noqa: PLC0415
-                disable_progress_bar,
-            )
-        except ImportError as exc:
-            raise ConfigurationError(
-                f"Expected the package sentence-transformers; {EXTRA}"
-            ) from exc
-        disable_progress_bar()
-        try:
-            self._model = SentenceTransformer(
-                str(folder), device=device, local_files_only=True
-            )
-        except (OSError, ValueError, KeyError) as exc:
-            raise MalformedInputError(
-                f"Expected a text model in {str(folder)!r} ({exc})"
-            ) from exc
+        self._model = load_model(folder, device)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(N, k) vectors of length 1; texts beyond the model's length are cut."""
@@ -75,3 +55,57 @@ class SentenceEncoder:
                 normalize_embeddings=True,
             )
             yield rows, np.asarray(vectors, dtype=np.float32)
+
+
+def load_model(folder: Path, device: str = "cpu") -> Any:
+    """Return a model of sentence-transformers, in single precision.
+
+    Args:
+        folder: a model in its format, or of transformers (then the mean of the last
+            states of its tokens is taken), or low-rank adapters of one in the format
+            of peft, which are added to its weights.
+        device: where to compute.
+
+    Raises:
+        ConfigurationError: a package is missing.
+        MissingInputError: the model that adapters belong to is missing.
+        MalformedInputError: the folder holds no such model.
+    """
+    try:  # takes seconds, and is an extra
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+        from transformers.utils.logging import (  # noqa: PLC0415
+            disable_progress_bar,
+        )
+    except ImportError as exc:
+        raise ConfigurationError(
+            f"Expected the package sentence-transformers; {EXTRA}"
+        ) from exc
+    disable_progress_bar()
+    base = find_base(folder)
+    try:
+        model = SentenceTransformer(
+            str(base or folder),
+            device=device,
+            local_files_only=True,
+            # whatever the file has: half is for storage
+            model_kwargs={"dtype": torch.float32},
+        )
+        if base is not None:
+            _add_adapters(model, folder)
+    except (OSError, ValueError, KeyError) as exc:
+        raise MalformedInputError(
+            f"Expected a text model in {str(folder)!r} ({exc})"
+        ) from exc
+    return model
+
+
+def _add_adapters(model: Any, folder: Path) -> None:
+    """Add adapters to the weights of their model: then it is as fast as before."""
+    try:
+        from peft.tuners.tuners_utils import BaseTunerLayer  # noqa: PLC0415
+    except ImportError as exc:
+        raise ConfigurationError(f"Expected the package peft; {EXTRA}") from exc
+    model.load_adapter(str(folder))
+    for layer in model.modules():
+        if isinstance(layer, BaseTunerLayer):
+            layer.merge()

@@ -39,7 +39,12 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
+from mathamr_kedro.learning.loop import (
+    VALIDATION_LOSS,
+    ModuleLearner,
+    Training,
+    rise_and_fall,
+)
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
@@ -68,8 +73,6 @@ logger = logging.getLogger(__name__)
 
 FORMULA, FUSION = "formula.arrays", "fusion.arrays"
 _DONE, _WORK = "training.json", "work"
-_WARM_UP = 0.1
-"""Share of the steps in which the learning rate rises; then it falls to 0."""
 _CLIP_NORM = 1.0
 _ROWS_AT_ONCE = 128
 
@@ -231,7 +234,7 @@ class MarfTraining:
             validate=lambda: _validate(held_out, config.batch_size, loss),
             keep_best=lambda: save_weights(module, best),
             beats_start=True,
-            rate=find_rate,
+            rate=rise_and_fall,
             clip_norm=_CLIP_NORM,
             facts={"part": name},
             batch_size=config.batch_size,
@@ -285,16 +288,6 @@ class MarfTraining:
 def make_formula_encoder(config: ModelConfig, vocabulary: int) -> FormulaEncoder:
     """Return a formula encoder with new weights."""
     return FormulaEncoder(vocabulary, config.width, config.layers, config.heads)
-
-
-def find_rate(step: int, steps: int) -> float:
-    """Return the part of the learning rate at a step of so many.
-
-    >>> [round(find_rate(step, 20), 2) for step in (0, 1, 2, 19)]
-    [0.5, 1.0, 1.0, 0.06]
-    """
-    warm = max(1.0, _WARM_UP * steps)
-    return min(1.0, (step + 1) / warm, (steps - step) / max(1.0, steps - warm))
 
 
 def _validate(held_out: Rows, size: int, loss: LossOfPairs) -> dict[str, float]:
