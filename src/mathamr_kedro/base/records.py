@@ -161,6 +161,10 @@ class Judgment(NamedTuple):
     """File that it comes from; two years may judge the same topic."""
 
 
+TEXT = "text"
+"""Kind of what is outside of statements."""
+
+
 class Statement(NamedTuple):
     """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
 

@@ -30,7 +30,6 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.json_records import read_records
-from mathamr_kedro.corpus.latex.units import TEXT
 from mathamr_kedro.corpus.premises import name_id
 from mathamr_kedro.corpus.raw import (
     Collection,
@@ -157,9 +156,7 @@ class KnownItems(Collection):
     @cached_property
     def _statements(self) -> set[PostId] | None:
         """Ids of the candidates; ``None``: all documents are."""
-        statements = self._documents.statements()
-        found = (s for s in statements if isinstance(s, Statement) and s.kind != TEXT)
-        return {statement.post_id for statement in found} or None
+        return set(self._documents.statement_ids()) or None
 
     @cached_property
     def _candidates(self) -> set[PostId]:

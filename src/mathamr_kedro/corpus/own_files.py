@@ -31,12 +31,18 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.base.progress import count_bytes
-from mathamr_kedro.base.records import Failure, Formula, Statement, StatementLink
+from mathamr_kedro.base.records import (
+    TEXT,
+    Failure,
+    Formula,
+    Statement,
+    StatementLink,
+)
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.latex.corpus import LatexCorpus
-from mathamr_kedro.corpus.latex.units import TEXT
 from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
 from mathamr_kedro.corpus.raw import (
     NO_TEXT,
@@ -146,6 +152,10 @@ class OwnCollection(Collection):
                     proved=False,
                     proof="",
                 )
+
+    def statement_ids(self) -> Iterator[PostId]:
+        """Yield the ids of the theorems, lemmas, ... of LaTeX files."""
+        return self._latex.statement_ids() if self._unit == "statement" else iter(())
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements the proofs of LaTeX files cite."""

@@ -11,6 +11,7 @@ from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.records import (
+    TEXT,
     Failure,
     Formula,
     Judgment,
@@ -18,7 +19,7 @@ from mathamr_kedro.base.records import (
     StatementLink,
     TrainingPair,
 )
-from mathamr_kedro.base.types import PostType
+from mathamr_kedro.base.types import PostId, PostType
 from mathamr_kedro.trec import TopicNotes
 
 Markup = Literal["html", "markdown", "latex", "text"]
@@ -171,6 +172,12 @@ class Collection(ABC):
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield what is known of posts that are statements: theorems, lemmas, ..."""
         return iter(())
+
+    def statement_ids(self) -> Iterator[PostId]:
+        """Yield the posts that are statements, and not prose between them."""
+        for found in self.statements():
+            if isinstance(found, Statement) and found.kind != TEXT:
+                yield found.post_id
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements the proof of a statement cites."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr_kedro.base.records import (
+    TEXT,
     Failure,
     Statement,
     StatementLink,
@@ -28,7 +29,6 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.corpus.latex.units import (
-    TEXT,
     LatexUnit,
     list_citations,
     list_paragraphs,
@@ -126,6 +126,13 @@ class LatexCorpus:
         for statement in statements:
             sentences = "\n\n".join(contexts.get(statement.post_id, ()))
             yield statement._replace(contexts=_read(sentences))
+
+    def statement_ids(self) -> Iterator[PostId]:
+        """Yield the ids of the statements; their texts and proofs are not read."""
+        for document in self._documents():
+            for found in self._list_units(document):
+                if found.unit.kind != TEXT:
+                    yield found.post_id
 
     def links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements proofs cite; a label that nobody has is a failure."""
