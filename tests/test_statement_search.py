@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import re
+import shutil
 
 import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.cli import search
+from mathamr_kedro.cli import index, search
 from mathamr_kedro.cli.export import beir
 from mathamr_kedro.cli.show import post, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
-from mathamr_kedro.project import configure_kedro
-from mathamr_kedro.project_search import open_search
+from mathamr_kedro.folder_sync import FolderSync
+from mathamr_kedro.project import configure_kedro, open_catalog
+from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.search.statements import StatementNote
+from mathamr_kedro.vectors import Addition
 from tests.pipelines.graph_world import PROJECT
 
 PAPER = r"""\documentclass{amsart}
@@ -44,23 +48,27 @@ def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("own")
     (folder / "notes").mkdir()
     (folder / "notes" / "paper.tex").write_text(PAPER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(PROJECT)
+        run_stages(folder / "notes", folder / "data")
+        yield folder / "data"
+
+
+def run_stages(notes, data):
     values = {
-        "data_root": str(folder / "data"),
-        "raw_root": str(folder / "notes"),
+        "data_root": str(data),
+        "raw_root": str(notes),
         "unit": "statement",
         "ingestion": {"pairs": "links"},
     }
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(PROJECT)
-        configure_kedro(PROJECT)
-        stages = [
-            "ingestion", "amr_parsing", "graph_fusion", "preprocessing", "training",
-            "indexing",
-        ]  # fmt: skip
-        session = KedroSession.create(PROJECT, env="own", runtime_params=values)
-        with session:
-            session.run(pipeline_names=stages)
-        yield folder / "data"
+    configure_kedro(PROJECT)
+    stages = [
+        "ingestion", "amr_parsing", "graph_fusion", "preprocessing", "training",
+        "indexing",
+    ]  # fmt: skip
+    session = KedroSession.create(PROJECT, env="own", runtime_params=values)
+    with session:
+        session.run(pipeline_names=stages)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +77,99 @@ def in_project(monkeypatch):
     logging.disable(logging.INFO)
     yield
     logging.disable(logging.NOTSET)
+
+
+@pytest.fixture
+def copied(data, tmp_path):
+    """Notes and data to change."""
+    shutil.copytree(data.parent, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "notes", tmp_path / "data"
+
+
+def sync(notes, data, *options):
+    done = run(index.command, data, "sync", str(notes), *options)
+    assert done.exit_code == 0, done.output
+    return [line for line in done.stdout.splitlines() if re.match(SYNCED, line)]
+
+
+SYNCED = "added|replaced|deleted|nothing|indexed"
+
+
+def edit(notes):
+    (notes / "paper.tex").write_text(
+        PAPER.replace("divides $ab$", "divides $bc$").partition(
+            "\\begin{thm}\\label{many}"
+        )[0]
+    )
+    (notes / "note.md").write_text("# Tychonoff\n\nProducts of compact spaces $X_i$.")
+
+
+@pytest.mark.slow
+def test_sync_takes_what_changed_and_forgets_what_is_gone(copied):
+    notes, data = copied
+    assert sync(notes, data) == ["nothing has changed"]
+    edit(notes)
+    assert sync(notes, data) == [
+        "added 1 post: note.md",
+        "replaced 1 post: paper-euclid",
+        "deleted 1 post: paper-many",
+    ]
+    assert sync(notes, data) == ["nothing has changed"]
+    searcher = open_search("own", str(data))
+    try:
+        for system in (None, "bm25"):
+            found = searcher.search("compact primes", 10, system=system).results
+            assert found[0].post_id == "note.md"
+            assert "paper-many" not in {result.post_id for result in found}
+        posts = open_catalog("own", str(data)).load("posts").records()
+        ids = [post.post_id for post in posts]  # as `kedro run` names them
+        searcher.store.require(ids)
+        assert len(searcher.store) == len(ids) == 4
+        (lemma,) = searcher.search("$bc$", 1, ("lemma",)).results
+        assert (lemma.post_id, lemma.statement.used_by) == ("paper-euclid", 1)
+    finally:
+        searcher.close()
+
+
+@pytest.mark.slow
+def test_stages_forget_what_was_synced_as_they_read_the_folder(copied):
+    notes, data = copied
+    edit(notes)
+    sync(notes, data)
+    (notes / "note.md").unlink()
+    (notes / "paper.tex").write_text(PAPER)
+    run_stages(notes, data)
+    status = open_updatable_index("own", str(data)).status()
+    assert (status.posts, status.added, status.deleted, status.waiting) == (4, 0, 0, 0)
+
+
+@pytest.mark.slow
+def test_watching_syncs_after_each_change(copied, monkeypatch):
+    notes, data = copied
+    waits = iter([lambda: edit(notes), lambda: None, lambda: None])
+
+    def sleep(seconds):
+        try:
+            next(waits)()
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    monkeypatch.setattr("mathamr_kedro.folder_sync.sleep", sleep)
+    watch = FolderSync(notes, "own", str(data)).watch()
+    assert next(watch) == Addition()
+    found = next(watch)
+    assert (found.added, found.deleted) == (
+        ("note.md", "paper-euclid"),
+        ("paper-many",),
+    )
+    with pytest.raises(KeyboardInterrupt):
+        next(watch)
+
+
+def test_only_environments_of_own_files_are_synced(copied):
+    options = ["sync", str(copied[0]), "--env", "demo"]
+    with pytest.raises(ConfigurationError, match="mathamr index add FILE"):
+        CliRunner().invoke(index.command, options, catch_exceptions=False)
 
 
 def run(command, data, *arguments):

@@ -17,6 +17,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.cli import index, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.vectors import EngineConfig, VectorIndex, VectorStore, open_index
 from mathamr_kedro.vectors import edge as engine
@@ -121,19 +122,36 @@ def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> 
     np.testing.assert_allclose(mine.vectors, theirs.vectors, atol=1e-6)
 
 
-def test_a_folder_is_added_and_what_cannot_be_read_is_named(
-    data: Path, notes: Path
-) -> None:
+def test_ids_start_from_the_root(data: Path, notes: Path) -> None:
     (notes / "deep").mkdir()
     (notes / "note.md").rename(notes / "deep" / "note.md")
-    result = run(data, "add", str(notes))
-    assert result.exit_code == 0
-    assert "deep/note.md#1, deep/note.md#2" in result.stdout
-    assert "skipped picture.png: expected .md" in result.stderr
-    root = run(data, "add", str(notes / "deep"), "--root", str(notes))
-    assert "replaced 2 posts: deep/note.md#1, deep/note.md#2" in root.stdout
-    wrong = run(data, "add", str(notes), "--root", str(notes / "deep"))
+    root = run(data, "add", str(notes / "deep" / "note.md"), "--root", str(notes))
+    assert "added 2 posts: deep/note.md#1, deep/note.md#2" in root.stdout
+    wrong = run(data, "add", str(notes / "faq.jsonl"), "--root", str(notes / "deep"))
     assert "is not below --root" in wrong.output
+    folder = run(data, "add", str(notes))
+    assert folder.exit_code == 2 and "is a directory" in folder.output
+
+
+def test_a_sync_changes_what_differs_and_keeps_what_was_added_by_hand(
+    data: Path, notes: Path
+) -> None:
+    run(data, "add", str(notes / "note.md"))
+    opened = open_updatable_index("test", str(data))
+    posts = {
+        post.post_id: post
+        for post in open_catalog("test", str(data)).load("posts").records()
+        if post.post_id in ("1", "2")
+    }
+    changed = posts["1"]._replace(text="Is it odd?", formula_map=())
+    found = opened.sync(posts | {"1": changed}, lambda post: post == posts["2"])
+    assert found.replaced == found.added == ("1",)
+    assert set(found.deleted) == {"3", "4", "5", "6"}
+    assert opened.status().posts == 4  # with the two of the note
+    again = opened.sync(posts | {"1": changed}, lambda post: post == posts["2"])
+    assert (again.added, again.deleted) == ((), ())
+    back = opened.sync(posts, lambda post: True)
+    assert back.replaced == ("1",)  # what was synced is no longer what was indexed
 
 
 def test_nothing_added_is_a_failure(data: Path, notes: Path) -> None:
@@ -201,7 +219,7 @@ def test_the_engine_exact_takes_no_posts(data: Path, notes: Path, monkeypatch) -
         "read",
         lambda values: read({**values, "engine": {"engine": "exact"}}),
     )
-    for command in (("add", str(notes)), ("delete", "1"), ("status",)):
+    for command in (("add", str(notes / "note.md")), ("delete", "1"), ("status",)):
         with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
             run(data, *command)
 

@@ -1,22 +1,22 @@
-"""``mathamr index``: add posts to the index, delete them, show its status."""
+"""``mathamr index``: sync an index with a folder, add posts, delete them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
 from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.corpus.extraction import CUT, PostCleaner
-from mathamr_kedro.corpus.own_files import OwnCollection
+from mathamr_kedro.corpus.own_files import OwnCollection, Unit
 from mathamr_kedro.corpus.raw import RawPost
 
 if TYPE_CHECKING:
-    from mathamr_kedro.vectors import UpdatableIndex
+    from mathamr_kedro.vectors import Addition, UpdatableIndex
 
 _MAX_SHOWN = 10
 
@@ -27,18 +27,52 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.group(name="index")
 def command() -> None:
-    r"""Add posts to the index, delete them, show its status.
+    r"""Sync the index with a folder; add posts, delete them, show its status.
 
     \b
+      mathamr index sync notes --env own --watch
       mathamr index add notes/primes.md faq.jsonl
       mathamr index delete primes.md#2
       mathamr index status
     """
 
 
+@command.command(name="sync")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--watch", is_flag=True, help="Sync after each change, until Ctrl+C.")
+@click.option(
+    "--unit",
+    type=click.Choice(get_args(Unit)),
+    help="What a document is (default: as the environment says).",
+)
+@_options
+def _sync(
+    folder: Path, watch: bool, unit: str | None, env: str | None, data_root: str | None
+) -> None:
+    """Make the index hold what the files of FOLDER say.
+
+    Ids are those of `kedro run`, which is run if there is no index yet. Afterwards only
+    posts that changed are encoded; those whose files or sections are gone are deleted.
+    """
+    # Loaded here: the other commands need no session.
+    from mathamr_kedro.folder_sync import FolderSync  # noqa: PLC0415
+
+    sync = FolderSync(folder, env, data_root, unit)
+    for found in sync.watch() if watch else [sync.run()]:
+        if found is None:
+            click.echo("indexed the folder")
+            continue
+        _report(found)
+        if not found.added and not found.deleted:
+            click.echo("nothing has changed")
+
+
 @command.command(name="add")
 @click.argument(
-    "files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path)
+    "files",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
 @click.option(
     "--root",
@@ -49,13 +83,22 @@ def command() -> None:
 def _add(
     files: tuple[Path, ...], root: Path | None, env: str | None, data_root: str | None
 ) -> None:
-    """Add Markdown, HTML, LaTeX, text or JSONL FILES, or folders of them.
+    """Add Markdown, HTML, LaTeX, text or JSONL FILES from anywhere.
 
     The id of a document is its path below its folder, with #n for the n-th section, or
-    the "id" of a JSONL record. A post with an id that exists is replaced.
+    the "id" of a JSONL record. A post with an id that exists is replaced. They stay
+    when the stages run again. A whole folder: `mathamr index sync`.
     """
     posts = list(read_posts(files, root))
     found = _open(env, data_root).add(posts)
+    _report(found)
+    if not found.added:
+        click.echo("Nothing was added.", err=True)
+        sys.exit(1)
+    click.echo(f"{found.formulas} formulas in them")
+
+
+def _report(found: Addition) -> None:
     for failure in found.failures:
         where = " ".join(filter(None, (failure.source, failure.place)))
         verb = "cut" if failure.kept else "skipped"
@@ -63,13 +106,9 @@ def _add(
         click.echo(f"{verb} {name}: {failure.detail} ({failure.reason})", err=True)
     old = found.replaced
     new = tuple(key for key in found.added if key not in set(old))
-    for verb, keys in (("added", new), ("replaced", old)):
+    for verb, keys in (("added", new), ("replaced", old), ("deleted", found.deleted)):
         if keys:
             click.echo(f"{verb} {_count(keys, 'post')}: {_list(keys)}")
-    if not found.added:
-        click.echo("Nothing was added.", err=True)
-        sys.exit(1)
-    click.echo(f"{found.formulas} formulas in them")
 
 
 @command.command(name="delete")
@@ -130,12 +169,10 @@ def read_posts(files: Iterable[Path], root: Path | None) -> Iterator[Post | Fail
 
 def _read_raw(path: Path, root: Path | None) -> Iterator[RawPost | Failure]:
     path = path.resolve()
-    folder = path if path.is_dir() else path.parent
-    base = folder if root is None else root.resolve()
+    base = path.parent if root is None else root.resolve()
     if not path.is_relative_to(base):
         raise click.UsageError(f"{str(path)!r} is not below --root {str(base)!r}")
-    for file in OwnCollection(path).check_layout() if path.is_dir() else [path]:
-        yield from OwnCollection(base).read_file(file)
+    yield from OwnCollection(base, "statement").read_file(path)
 
 
 def _count(things: Any, name: str) -> str:

@@ -411,21 +411,29 @@ class VectorIndexDataset(NotedDataset[VectorIndexing, BuiltVectorIndex]):
         return partial(connect, self._url, key, self._prefer_grpc)
 
     def _read_changes(self, engine: EngineConfig, encoder: str) -> Changes | None:
-        """Return what was changed by hand in the index of the encoder before."""
+        """Return what was changed by hand in the index of the encoder before.
+
+        What was synced with a folder is forgotten: this run has read the folder.
+        """
         try:
             before = (self._indexes / _LATEST).read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
-        if before == encoder or engine.engine == "exact":
+        if engine.engine == "exact":
             return None
         folder = self._indexes / before
         try:
-            return connect_index(
+            changes = connect_index(
                 engine, before, folder, self._find_connect()
             ).read_changes()
         except InputError as exc:
+            if before == encoder:
+                return None
             logger.info("Nothing is kept from the previous index: %s", exc)
             return None
+        if before == encoder and not changes.synced:
+            return None
+        return changes.by_hand()
 
     def preview(self) -> TablePreview:
         """Show what the index holds in Kedro-Viz."""

@@ -52,6 +52,7 @@ CHANGED_AT_ONCE = 1000
 """Of these posts, read by one request."""
 
 _ADDED, _DELETED = "added", "deleted"
+_SYNCED = "synced"
 _LARGEST_MULTIVECTOR = 1 << 20
 """A Qdrant server takes fewer numbers than this in the vectors of one point."""
 _PLACES = 1 << 20
@@ -292,6 +293,8 @@ class Changes:
     deleted: frozenset[PostId] = frozenset()
     entries: Mapping[PostId, PostEntry] = field(default_factory=dict, compare=False)
     """Of those that are encoded: what their vectors are, without the vectors."""
+    synced: frozenset[PostId] = frozenset()
+    """Of all: those that a folder decides, until the stages read it again."""
 
     @classmethod
     def read(cls, collection: PointCollection) -> Changes:
@@ -302,9 +305,11 @@ class Changes:
         """
         added: dict[PostId, Post] = {}
         entries: dict[PostId, PostEntry] = {}
-        deleted = []
+        deleted, synced = [], []
         for point in collection.list_changed():
             key, payload = point.name("post"), point.payload
+            if payload.get(_SYNCED):
+                synced.append(key)
             if payload[CHANGE] == _DELETED:
                 deleted.append(key)
                 continue
@@ -313,7 +318,7 @@ class Changes:
                 about = {name: payload[name] for name in _NODES}
                 none = np.zeros((0, 0), dtype=np.float32)
                 entries[key] = PostEntry(key, payload["type"], none, **about)
-        return cls(added, frozenset(deleted), entries)
+        return cls(added, frozenset(deleted), entries, frozenset(synced))
 
     def __bool__(self) -> bool:
         return bool(self.added or self.deleted)
@@ -332,6 +337,11 @@ class Changes:
         """Return the same for an index of another encoder."""
         return replace(self, entries={})
 
+    def by_hand(self) -> Changes:
+        """Return those that no folder decides."""
+        added = {k: post for k, post in self.added.items() if k not in self.synced}
+        return Changes(added, self.deleted - self.synced)
+
 
 def _read_post(found: Mapping[str, Any]) -> Post:
     values = dict(found)
@@ -339,30 +349,33 @@ def _read_post(found: Mapping[str, Any]) -> Post:
     return Post(formula_map=formulas, tags=tuple(values.pop("tags")), **values)
 
 
-def added_points(posts: PostVectors, texts: Mapping[PostId, Post]) -> Iterator[Point]:
-    """Yield the points of posts that are added by hand, with all about them."""
+def added_points(
+    posts: PostVectors, texts: Mapping[PostId, Post], synced: bool = False
+) -> Iterator[Point]:
+    """Yield the points of posts that are added later, with all about them."""
     entries = {entry.key: entry for entry in posts.entries()}
     for point in post_points(posts):
         entry = entries[point.name("post")]
         about = {name: list(getattr(entry, name)) for name in _NODES}
-        payload = point.payload | _describe(texts[entry.key]) | about
+        payload = point.payload | _describe(texts[entry.key], synced) | about
         yield point._replace(payload=payload)
 
 
-def waiting_point(post: Post) -> Point:
+def waiting_point(post: Post, synced: bool = False) -> Point:
     """Return the point of an added post that has no vectors yet."""
-    payload = {"post": as_payload(post.post_id)} | _describe(post)
+    payload = {"post": as_payload(post.post_id)} | _describe(post, synced)
     return Point(name_point(post.post_id), payload, {})
 
 
-def deleted_point(key: PostId) -> Point:
+def deleted_point(key: PostId, synced: bool = False) -> Point:
     """Return the point that says that a post of the collection was deleted."""
-    return Point(name_point(key), {"post": as_payload(key), CHANGE: _DELETED}, {})
+    payload = {"post": as_payload(key), CHANGE: _DELETED, _SYNCED: synced}
+    return Point(name_point(key), payload, {})
 
 
-def _describe(post: Post) -> dict[str, Any]:
+def _describe(post: Post, synced: bool) -> dict[str, Any]:
     text = post._asdict() | {
         "tags": list(post.tags),
         "formula_map": [list(mention) for mention in post.formula_map],
     }
-    return {CHANGE: _ADDED, "text": text}
+    return {CHANGE: _ADDED, _SYNCED: synced, "text": text}

@@ -182,11 +182,14 @@ class _Update:
     """Deleted posts that had been added."""
     formulas: Mapping[PostId, int]
     """Number of formulas that entries have had so far."""
+    synced: bool = False
+    """Whether a folder decides them."""
 
     def write(self, collections: Collections) -> None:
-        for batch in in_batches(added_points(self.posts, self.texts)):
+        for batch in in_batches(added_points(self.posts, self.texts, self.synced)):
             collections.posts.upsert(batch)
-        for batch in in_batches(map(deleted_point, self.hidden)):
+        hidden = (deleted_point(key, self.synced) for key in self.hidden)
+        for batch in in_batches(hidden):
             collections.posts.upsert(batch)
         collections.posts.delete([name_point(key) for key in self.removed])
         _write_formulas(collections, self.formulas, self.posts)
@@ -334,7 +337,10 @@ class QdrantIndex(VectorIndex):
         return index
 
     def update(
-        self, add: Mapping[PostId, tuple[PostEntry, Post]], delete: Collection[PostId]
+        self,
+        add: Mapping[PostId, tuple[PostEntry, Post]],
+        delete: Collection[PostId],
+        synced: bool = False,
     ) -> None:
         """Add, replace and delete posts; this object keeps what it has opened.
 
@@ -343,6 +349,8 @@ class QdrantIndex(VectorIndex):
         Args:
             add: posts with their vectors and their clean texts.
             delete: existing posts.
+            synced: whether a folder decides them: the next run of the stages forgets
+                these changes, as it reads the folder itself.
 
         Raises:
             MissingInputError: one to delete is missing; nothing is changed.
@@ -353,7 +361,7 @@ class QdrantIndex(VectorIndex):
             now = QdrantIndex(self._connection, self._store)
             try:
                 now.posts.require(list(delete))
-                update = now._plan(add, set(delete))
+                update = replace(now._plan(add, set(delete)), synced=synced)
                 now._finish_killed()
             finally:
                 now.close()
@@ -614,10 +622,12 @@ def _list_batches(
 
 def _hide(collections: Collections, store: VectorStore, changes: Changes) -> None:
     """Write what was changed by hand; added posts wait for their vectors."""
-    deleted = [key for key in changes.deleted if key in store]
-    for batch in in_batches(map(deleted_point, deleted)):
+    synced = changes.synced
+    deleted = (deleted_point(k, k in synced) for k in changes.deleted if k in store)
+    for batch in in_batches(deleted):
         collections.posts.upsert(batch)
-    for batch in in_batches(map(waiting_point, changes.added.values())):
+    waiting = (waiting_point(p, k in synced) for k, p in changes.added.items())
+    for batch in in_batches(waiting):
         collections.posts.upsert(batch)
     replaced = {key for key in changes.added if key in store}
     gone = [

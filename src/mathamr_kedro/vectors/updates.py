@@ -6,7 +6,7 @@ store of the collection never changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -27,13 +27,14 @@ _POSTS_AT_ONCE = 1000
 
 @dataclass(frozen=True)
 class Addition:
-    """Outcome of adding posts."""
+    """Outcome of adding posts, or of a sync."""
 
     added: tuple[PostId, ...] = ()
     """Those that replaced others among them."""
     replaced: tuple[PostId, ...] = ()
     formulas: int = 0
     failures: tuple[Failure, ...] = ()
+    deleted: tuple[PostId, ...] = ()
 
     def __add__(self, other: Addition) -> Addition:
         return Addition(
@@ -41,6 +42,7 @@ class Addition:
             self.replaced + other.replaced,
             self.formulas + other.formulas,
             self.failures + other.failures,
+            self.deleted + other.deleted,
         )
 
 
@@ -79,11 +81,15 @@ class UpdatableIndex:
         self._connection, self._store = connection, store
         self._load_encoder = load_encoder
 
-    def add(self, posts: Iterable[Post | Failure]) -> Addition:
+    def add(self, posts: Iterable[Post | Failure], synced: bool = False) -> Addition:
         """Encode and add posts; one with an id that exists replaces it.
 
         What cannot be encoded, or has too many vectors, is returned as a failure, as
         are those given.
+
+        Args:
+            posts: with their clean texts.
+            synced: whether a folder decides them (:meth:`QdrantIndex.update`).
 
         Raises:
             LockedError: another process is changing the index.
@@ -100,8 +106,36 @@ class UpdatableIndex:
                     tuple(failures),
                 )
             if encoded:
-                index.update(encoded, ())
+                index.update(encoded, (), synced)
         return total
+
+    def sync(
+        self, posts: Mapping[PostId, Post], is_indexed: Callable[[Post], bool]
+    ) -> Addition:
+        """Make the index hold these posts, and those that were added by hand.
+
+        Args:
+            posts: all posts of a folder.
+            is_indexed: whether the store holds a post as it is.
+
+        Raises:
+            LockedError: another process is changing the index.
+        """
+        with QdrantIndex.open(self._connection, self._store) as index:
+            known, changes = index.posts, index.changes
+            by_hand = changes.added.keys() - changes.synced
+            held = {*self._store.places, *changes.entries} - by_hand
+            gone = [key for key in held if key not in posts and key in known]
+            new = [
+                post
+                for key, post in posts.items()
+                if changes.added.get(key) != post
+                and (key in changes.keys or key not in known or not is_indexed(post))
+            ]
+        if gone:
+            index.update({}, gone, synced=True)
+        added = self.add(new, synced=True) if new else Addition()
+        return added + Addition(deleted=tuple(gone))
 
     def delete(self, ids: Collection[PostId]) -> None:
         """Delete posts, and the formulas of their comments with them.
