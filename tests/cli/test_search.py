@@ -231,7 +231,8 @@ class TestTerminal:
     """Runs last: the index of the module is closed."""
 
     def test_search_prints_posts_and_reasons(self, data: Path, closed) -> None:
-        result = run(search.command, data, r"is $\frac{a$ even", "--top", "2")
+        asked = (r"is $\frac{a$ even", "--top", "2", "--why")
+        result = run(search.command, data, *asked)
         assert result.exit_code == 0, result.output
         assert "1. " in result.stdout
         assert r"F0 $\frac{a$  ~  " in result.stdout
@@ -319,14 +320,18 @@ class TestTerminal:
 
     def test_long_queries_are_shown_in_few_lines(self, data, closed) -> None:
         text = " ".join(f"Is ${n}x$ the number {n}?" for n in range(1, 60))
-        result = run(search.command, data, text, "--top", "2")
+        short = run(search.command, data, text, "--top", "2").stdout
+        assert len(short.splitlines()) == 4  # two for each
+        result = run(search.command, data, text, "--top", "2", "--why")
         lines = result.stdout.splitlines()
         assert len(lines) < 40
         rests = [line for line in lines if "other matches" in line]
         assert len(rests) == 2
         blocks = result.stdout.strip().split("\n\n")
         for block in blocks:
-            head, _, *shown = block.splitlines()
+            head, *shown = block.splitlines()
+            start = next(i for i, line in enumerate(shown) if "sum of" in line)
+            shown = shown[start + 1 :]
             shares = [float(line.split()[0]) for line in shown]
             assert sum(shares) == pytest.approx(float(head.split()[2]), abs=1e-3)
         result = run(explain.command, data, text, "6")
@@ -347,12 +352,18 @@ class TestTerminal:
                 if options != ("--system", "bm25"):
                     own = found["parts"][0]["score"]
                     assert terms == pytest.approx(own, abs=1e-6)
-        shown = run(search.command, data, "Are there primes?", "--with", "bm25").stdout
+        asked = ("Are there primes?", "--with", "bm25", "--why")
+        shown = run(search.command, data, *asked).stdout
         assert "by bm25, whose own score is" in shown
         assert "with_question" in shown
         assert "~  question " in shown
         result = run(explain.command, data, "Are there primes?", "6")
-        assert re.match(r"with_question \d\.\d{4}, the sum of:", result.output)
+        *reasons, score = result.output.splitlines()[:3]
+        assert reasons == [
+            "the title of its question asks the same",
+            "shares the word: primes",
+        ]
+        assert re.match(r"with_question \d\.\d{4}, the sum of:", score)
         assert "D (document vectors)  ~  " in result.output
 
     @pytest.mark.parametrize("arguments", [(), ("primes", "--like", "1")])

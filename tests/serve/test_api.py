@@ -164,10 +164,40 @@ def test_explanation_has_all_pairs_and_both_graphs(client: TestClient) -> None:
     assert len(found["similarity"]) == 4
     assert len(found["similarity"][0]) == len(found["columns"])
     best = [max(row) for row in found["similarity"]]
-    assert found["score"] == pytest.approx(sum(best) / 4, abs=1e-3)
+    assert found["maxsim"] == pytest.approx(sum(best) / 4, abs=1e-3)
     assert 'data-key="F0"' in found["graphs"]["query"]
     assert found["graphs"]["post"].startswith("<svg")
     assert "<style" not in found["graphs"]["post"]
+
+
+@pytest.mark.parametrize("system", [None, "bm25", "combined", "mathamr_plus+bm25"])
+def test_the_score_that_is_explained_is_that_of_the_search(client, system) -> None:
+    asked = {"q": QUESTION, "top": 2} | ({"system": system} if system else {})
+    for result in client.get("/api/search", params=asked).json()["results"]:
+        post = {"post_id": result["post_id"]}
+        why = client.get("/api/explain", params=asked | post).json()
+        assert why["score"] == pytest.approx(result["score"], abs=1e-5)
+        assert sum(p["share"] for p in why["parts"]) == pytest.approx(why["score"])
+        own = next((p["score"] for p in why["parts"]), None)
+        if why["terms"] and len(why["parts"]) == 1:
+            assert sum(t["share"] for t in why["terms"]) == pytest.approx(own, abs=1e-4)
+        assert why["reasons"]
+    if system is None:  # the question of the thread counts too
+        assert any(term["in_question"] for term in why["terms"])
+
+
+def test_the_score_of_a_formula_is_explained_and_says_how_much_is_the_same(client):
+    asked = {"latex": r"\sum_{j=1}^m j^2", "top": 3}
+    results = client.get("/api/formula", params=asked).json()["results"]
+    assert all(0 < r["same"] < 1 for r in results)  # none is the formula itself
+    for result in results:
+        given = {"q": asked["latex"], "post_id": result["post_id"], "formula": True}
+        why = client.get("/api/explain", params=given).json()
+        assert why["score"] == pytest.approx(result["score"], abs=1e-5)
+    (same,) = client.get(
+        "/api/formula", params={"latex": r"\sum_{i=1}^{n} d_i", "top": 1}
+    ).json()["results"]
+    assert same["same"] == 1
 
 
 def test_posts_are_read_by_id(client: TestClient) -> None:

@@ -127,6 +127,11 @@ def test_why_shows_formulas_and_graphs_in_the_same_colours(page, address) -> Non
         "[...document.querySelectorAll('.heat thead .name')].map(e => e.textContent)"
     ) == ["formula 1", "formula 2", "sentence 1", "the whole text"]
     assert page.run("document.querySelectorAll('.heat td.best').length") == 4
+    # sentences come first, the matrix and the graphs when they are asked for
+    assert page.run("document.querySelectorAll('#sheet .reasons li').length") >= 2
+    assert not page.run("document.querySelector('.heat').checkVisibility()")
+    page.run("document.querySelectorAll('.fold').forEach(e => { e.open = true })")
+    assert page.run("document.querySelector('.heat').checkVisibility()")
     page.wait("document.querySelectorAll('.pair svg').length === 2")
     mine, theirs = page.run(
         "[...document.querySelectorAll('.pair svg')].map(svg => "
@@ -136,6 +141,32 @@ def test_why_shows_formulas_and_graphs_in_the_same_colours(page, address) -> Non
     assert set(theirs) <= set(mine)
     assert len(theirs) >= 3
     assert "why=" in page.run("location.search")
+
+
+@pytest.mark.parametrize("more", ["", "&system=bm25", "&system=mathamr_plus%2Bbm25"])
+def test_why_explains_the_score_of_the_card(page, address, more) -> None:
+    ask(page, address, more=more)
+    score = page.run("document.querySelector('.card .score').textContent")
+    page.click(".card .first")
+    page.wait("document.querySelector('#sheet .sum')")
+    shown = page.run("document.querySelector('#sheet .fold summary').textContent")
+    assert f"The score {score}, the sum of" == shown
+    shares = page.run(
+        "[...document.querySelector('#sheet .sum').querySelectorAll('td:first-child')]"
+        ".map(e => Number(e.textContent))"
+    )
+    # BM25 says no more than its score
+    assert sum(shares) == pytest.approx(float(score) if shares else 0, abs=6e-3)
+
+
+def test_a_formula_says_how_much_of_it_is_the_same(page, address) -> None:
+    ask(page, address, r"\sum_{j=1}^m j^2", "&mode=formula")
+    scores = page.run(
+        "[...document.querySelectorAll('.card .score')].map(e => e.textContent)"
+    )
+    assert all(score.endswith(" % the same") for score in scores)
+    page.click(".card .first")
+    page.wait("document.querySelector('#sheet .reasons math')")
 
 
 def test_a_permalink_opens_the_sheet(page: Page, address: str) -> None:
@@ -357,7 +388,10 @@ def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch
     monkeypatch.setattr(service, "search", lambda *_: answer)
     why = service.explain(QUESTION, "33703", graphs=True)
     first = replace(why.rows[0], parts=(text, part))
-    why = replace(why, rows=(first, *why.rows[1:]), graphs=GraphPictures(svg, svg))
+    pictures, evil_parts = GraphPictures(svg, svg), (text, part)
+    term = replace(why.terms[0], query=evil_parts, post=evil_parts)
+    why = replace(why, rows=(first, *why.rows[1:]), graphs=pictures)
+    why = replace(why, reasons=(evil_parts,), terms=(term,), parts=bad.parts)
     monkeypatch.setattr(service, "explain", lambda *_: why)
     trees = TreesResponse(evil, drawing, "F0", svg, svg, (evil,))
     monkeypatch.setattr("mathamr_kedro.serve.routes.draw_trees", lambda _: trees)
@@ -370,6 +404,7 @@ def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch
     page.press("Escape")
     page.click(".card .first")
     page.wait("document.querySelector('.heat')")
+    page.run("document.querySelectorAll('.fold').forEach(e => { e.open = true })")
     page.click("#sheet .pill")
     _check_harmless(page)
     # the policy also reports what the page omitted

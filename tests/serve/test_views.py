@@ -124,6 +124,7 @@ def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
             {"system": "own", "share": 0.2, "score": None},
         ],
         "pattern": {"whole": True, "bindings": {"?a": to_plain(show_formula("z"))}},
+        "same": None,
         "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
         "sentences": shown["sentences"],
     }  # fmt: skip
@@ -192,5 +193,5 @@ def test_an_explanation_names_rows_and_columns() -> None:
     assert shown.rows[0].parts == show_words("$x$")
     assert shown.columns[0].parts == show_words("a $y$ b")
     assert shown.similarity == ((0.1235, 0.5), (0.25, 0.1))
-    assert (shown.best, shown.score) == ((1, 0), 0.375)
+    assert (shown.best, shown.maxsim) == ((1, 0), 0.375)
     assert (shown.post, join(shown.query[0].parts)) == (post, "Is it?")

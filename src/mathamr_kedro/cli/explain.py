@@ -119,6 +119,8 @@ def _show(found: Explanation) -> None:
         describe_source,
     )
 
+    for reason in found.reasons:
+        click.echo(reason)
     if len(found.parts) == 1 and not found.terms:  # it compares no vectors
         (part,) = found.parts
         click.echo(f"{part.share:.4f} {describe_source(part)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +75,7 @@ _WARNINGS, _PARTS = 5, 12
 )
 @ENV
 @DATA_ROOT
+@click.option("--why", is_flag=True, help="Say why: in sentences, then in numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(
     text: str | None,
@@ -84,13 +85,12 @@ def command(
     output: Path | None,
     top: int | None,
     post_types: tuple[str, ...],
-    as_json: bool,
-    **where: Any,
+    **more: Any,
 ) -> None:
     r"""Find posts for TEXT, formulas between dollars; - reads it from the input.
 
     \b
-      mathamr search 'is $\sqrt p$ irrational for a prime $p$?'
+      mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --why
       mathamr search --formula '\zeta(s) = \sum n^{-s}' --top 5
       mathamr search --formula '\sqrt{2}' --system mathamr_plus --with bm25_opt
       mathamr search --formula '?a^2 + ?b^2 = ?c^2'
@@ -104,6 +104,7 @@ def command(
         raise click.UsageError("--queries and --output belong together")
     if formula is not None and post_types:
         raise click.UsageError("--type chooses among posts found by TEXT or --like")
+    shown = {name: more.pop(name) for name in ("as_json", "why")}
     names = [name.strip() for given in post_types for name in given.split(",")]
     types = tuple(filter(None, names)) or None
     if queries is not None and output is not None:
@@ -112,7 +113,7 @@ def command(
         from mathamr_kedro.project_search import open_search  # noqa: PLC0415
 
         batch = Batch(queries, output, top or 1000, types)
-        batch.search(partial(open_search, **where))
+        batch.search(partial(open_search, **more))
         return
     top = top or 10
 
@@ -128,17 +129,24 @@ def command(
 
     of_task_2 = like is not None and re.match(r"B\.\d|NTCIR12-", like)
     finds: Target = "formulas" if formula is not None or of_task_2 else "posts"
-    _show(ask, partial(open_search, **where, finds=finds), as_json)
+    _show(ask, partial(open_search, **more, finds=finds), **shown)
 
 
 def _show(
-    ask: Callable[[Searcher], Answer], load: Callable[[], Searcher], as_json: bool
+    ask: Callable[[Searcher], Answer],
+    load: Callable[[], Searcher],
+    as_json: bool,
+    why: bool,
 ) -> None:
     started = time.perf_counter()
     searcher = load()
     loaded = time.perf_counter()
     try:
         answer = ask(searcher)
+        reasons: dict[str, Sequence[str]] = {}
+        if why and answer.query is not None:
+            tell = partial(searcher.list_reasons, answer.query)
+            reasons = {r.post_id: tell(r.post_id) for r in answer.results}
     finally:
         searcher.close()
     took = time.perf_counter() - loaded
@@ -152,7 +160,7 @@ def _show(
         click.echo(to_json(answer.results))
         return
     for result in answer.results:
-        click.echo(_format(result))
+        click.echo(_format(result, reasons.get(result.post_id, ()), why))
     click.echo(
         f"{count_nouns(len(answer.results), 'post')} in {took:.2f} s, "
         f"after {loaded - started:.1f} s of loading",
@@ -160,7 +168,8 @@ def _show(
     )
 
 
-def _format(result: Result) -> str:
+def _format(result: Result, reasons: Sequence[str], why: bool) -> str:
+    """Return two lines, or all that is known."""
     from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
         describe_parts,
     )
@@ -169,10 +178,16 @@ def _format(result: Result) -> str:
     what = f"{result.post_type}  {result.title}"
     if result.statement is not None:
         what = result.statement.describe()
-    lines = [f"{head}  {result.score:.4f}  {what}".rstrip()]
-    if result.snippet:
-        lines.append(f"     {result.snippet}")
+    score, second = f"{result.score:.4f}", result.snippet
+    if result.same is not None:
+        score = f"{100 * result.same:.0f} % the same"
+        formula = result.matches[0].post
+        second = f"{formula[formula.find('$') :]}  in: {second}"
     if result.pattern is not None:
-        lines.append(f"     {result.pattern.describe()}")
-    found = describe_parts(result.parts, result.matches, _PARTS)
-    return "\n".join([*lines, *(f"     {line}" for line in found)]) + "\n"
+        second = f"{result.pattern.describe()}  in: {second}"
+    lines = [f"{head}  {score}  {what}".rstrip()]
+    lines += [second] if second else []
+    if why:
+        lines += [*reasons, f"score {result.score:.4f}, the sum of:"]
+        lines += [*describe_parts(result.parts, result.matches, _PARTS), ""]
+    return "\n     ".join(lines).rstrip(" ")

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula.node import SLT_EDGES, find_kind
     from mathamr_kedro.formula.query_variables import PatternMatch, QueryPattern
     from mathamr_kedro.formula.rendered_text import MATH_STYLE, render_text
+    from mathamr_kedro.formula.resemblance import Resemblance, compare_trees
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
@@ -48,10 +49,12 @@ __all__ = [
     "FormulaTrees",
     "PatternMatch",
     "QueryPattern",
+    "Resemblance",
     "TreeBatch",
     "TreeError",
     "TreeRow",
     "TreeStore",
+    "compare_trees",
     "draw_svg",
     "draw_text",
     "find_kind",

@@ -132,6 +132,33 @@ class QueryPattern:
         return None
 
 
+def find_renaming(asked: FormulaTree, tree: FormulaTree) -> PatternMatch | None:
+    r"""Return how an operator tree, or a part, is another one up to its variables.
+
+    >>> trees = [trees_from_latex(latex).opt for latex in ("x^2 + y", "b + a^2 = 1")]
+    >>> find_renaming(*trees)
+    PatternMatch(bindings={'x': 'a', 'y': 'b'}, is_whole=False)
+    """
+    plain, steps = Term.list_subtrees(asked), _Steps()
+    labels = {t.label: t.latex for t in plain if t.label.startswith("V!")}
+    whole = Term.list_subtrees(asked, labels)[0]
+    if whole.variable is not None:  # any variable would do
+        labels, whole = {}, plain[0]
+    for number, term in enumerate(Term.list_subtrees(tree)):
+        if term.size != whole.size:
+            continue
+        try:
+            for found in _unify([(whole, term)], {}, steps):
+                bound = {t.key for t in found.values() if t.label.startswith("V!")}
+                are_leaves = all(t.size == 1 for t in found.values())
+                if are_leaves and len(bound) == len(found):  # each has its own
+                    names = {name: found[name].latex for name in labels.values()}
+                    return PatternMatch(names, number == 0)
+        except _TooManyStepsError:
+            return None
+    return None
+
+
 _Found: TypeAlias = Mapping[str, Term]
 
 

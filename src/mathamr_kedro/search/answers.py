@@ -50,6 +50,9 @@ class Result:
     """If statements were read."""
     pattern: PatternMatch | None = field(default=None, metadata=IF_KNOWN)
     """What the query variables stand for in the formula that was found."""
+    same: float | None = field(default=None, metadata=IF_KNOWN)
+    """Of a search for a formula: how much of it is as in the one that was found, from
+    0 to 1 (:func:`~mathamr_kedro.formula.compare_trees`)."""
 
 
 class Answer(NamedTuple):

@@ -106,6 +106,8 @@ class Explanation:
     """What the score of a search is the sum of, if one was asked."""
     terms: tuple[Match, ...] = ()
     """The terms of the first part that has some, in words."""
+    reasons: tuple[str, ...] = ()
+    """What both have in common, in sentences."""
 
     @property
     def best(self) -> NDArray[np.int64]:
@@ -116,6 +118,11 @@ class Explanation:
     def score(self) -> float:
         """MaxSim divided by the number of query nodes (Eq. 3.7)."""
         return float(self.similarity.max(1).mean())
+
+    @property
+    def total(self) -> float:
+        """The score of the search: the sum of all parts."""
+        return sum(part.share for part in self.parts)
 
     def matches(self) -> list[Match]:
         """Return the best partner of each query node, best matches first."""

@@ -120,6 +120,8 @@ class FoundPost:
     matches: tuple[NodeMatch, ...]
     parts: tuple[SystemShare, ...]
     pattern: PatternBindings | None
+    same: float | None = None
+    """Of a search for a formula: how much of it is as in the one that was found."""
     tags: tuple[str, ...] = ()
     """Of the post, or of the question that it answers."""
     date: str | None = None
@@ -161,10 +163,32 @@ class LabelledNode:
 
 
 @dataclass(frozen=True)
+class ScoreTerm:
+    """A part of a query and its partner in a post: ``weight * similarity``."""
+
+    query: tuple[Part, ...]
+    post: tuple[Part, ...]
+    in_question: bool
+    """Whether the partner is in the question that the post answers."""
+    share: float
+    weight: float
+    similarity: float
+
+
+@dataclass(frozen=True)
 class ExplainResponse:
-    """The similarities between the nodes of a query and of a post."""
+    """Why a post was found."""
 
     score: float
+    """That of the search."""
+    reasons: tuple[tuple[Part, ...], ...]
+    """Sentences: what both have in common."""
+    parts: tuple[SystemShare, ...]
+    """What each system gave to the score."""
+    terms: tuple[ScoreTerm, ...]
+    """What the own score of the first system that compares vectors is the sum of."""
+    maxsim: float
+    """Mean over the rows of the best similarity."""
     rows: tuple[LabelledNode, ...]
     columns: tuple[LabelledNode, ...]
     similarity: tuple[tuple[float, ...], ...]

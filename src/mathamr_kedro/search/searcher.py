@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
-from mathamr_kedro.formula import PatternMatch
+from mathamr_kedro.formula import PatternMatch, compare_trees
 from mathamr_kedro.graph import (
     FORMULA,
     POST_TYPES,
@@ -35,6 +35,7 @@ from mathamr_kedro.search.explanation import (
     explain,
     label_nodes,
 )
+from mathamr_kedro.search.reasons import list_reasons
 from mathamr_kedro.search.statements import Statements
 from mathamr_kedro.systems.base import (
     PostTypes,
@@ -162,19 +163,49 @@ class Searcher:
         hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
         return self._describe(query, hits.top(top), post_types)
 
-    def explain(self, text: str, post_id: PostId) -> Explanation:
-        """Compare all nodes of a query with all nodes of a post (Figure 4.1).
+    def explain(
+        self,
+        query: Query | str,
+        post_id: PostId,
+        post_types: Sequence[str] | None = None,
+        system: str | None = None,
+    ) -> Explanation:
+        """Say what the score of a post is the sum of, and what it has in common.
+
+        All nodes of the query are compared with all nodes of the post (Figure 4.1).
 
         Args:
-            text: words with formulas between dollars, or the id of a topic.
+            query: what was read; or words with formulas between dollars, or the id of
+                a topic.
             post_id: a post of the index.
+            post_types: as in the search.
+            system: as in the search.
         """
-        query = self.lookups.topic(text) or self._encoder.read_text(text)
-        found = replace(self.compare(query, post_id), query_key=shorten(text, 60))
+        key = query if isinstance(query, str) else query.key
+        if isinstance(query, str):
+            query = self.lookups.topic(query) or self._encoder.read_text(query)
+        found = replace(self.compare(query, post_id), query_key=shorten(key, 60))
         if query.target == "formulas":
-            return found
-        parts = self.systems.explain(query, post_id)
-        return replace(found, parts=parts, terms=self._match(query, post_id, parts))
+
+            def keep(post: Post, question: Post | None) -> bool:
+                return post.post_id == post_id
+
+            results = self._search_formula(query, 1, system, keep).results
+            parts = results[0].parts if results else ()
+            terms = results[0].matches if results else ()
+        else:
+            types, _ = _split_types(post_types)
+            parts = self.systems.explain(query, post_id, system, types)
+            terms = self._match(query, post_id, parts)
+        reasons = self.list_reasons(query, post_id)
+        return replace(found, parts=parts, terms=terms, reasons=reasons)
+
+    def list_reasons(self, query: Query, post_id: PostId) -> tuple[str, ...]:
+        """Return in sentences what a post has in common with a query."""
+        texts = FoundTexts.read(self.lookups.texts, [post_id])
+        post = texts.get(post_id)
+        question = texts.get(post.parent_id or "") if post is not None else None
+        return list_reasons(query, post, question, self.lookups.trees_of)
 
     def read(self, text: str, is_formula: bool = False) -> Query:
         """Return words with formulas, or one formula, as a query."""
@@ -248,6 +279,17 @@ class Searcher:
         trees = self.lookups.trees_of(formula)
         return query.pattern.match(trees.opt) if trees is not None else None
 
+    def _measure_same(
+        self, query: Query, formula: FormulaInstance | None
+    ) -> float | None:
+        """Return how much of a formula without query variables is as in another."""
+        if query.pattern is not None or query.trees is None or formula is None:
+            return None
+        trees = self.lookups.trees_of(formula)
+        if trees is None:
+            return None
+        return round(compare_trees(query.trees.opt, trees.opt).share, 4)
+
     def _read_query(self, post_id: PostId) -> Query:
         (entry,) = self._read([post_id])
         post = self.lookups.texts([post_id]).get(post_id)
@@ -303,6 +345,7 @@ class Searcher:
                     (Match(label, f"{name}{latex}", score, 1.0),),
                     self.systems.explain(query, visual, system),
                     pattern=self._match_pattern(query, instance),
+                    same=self._measure_same(query, instance),
                 )
             )
         warnings = (*query.warnings, *_tell_unmatched(query, results))

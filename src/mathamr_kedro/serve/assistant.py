@@ -171,7 +171,8 @@ def _explain(found: ExplainResponse, top: int) -> str:
         ),
         key=lambda pair: -pair[0],
     )
-    lines = [f"{found.score:.3f}, the mean over {len(rows)} parts of the question"]
+    lines = [f"score {found.score:.3f}", *(_join(r) for r in found.reasons)]
+    lines.append(f"{found.maxsim:.3f}, the mean over {len(rows)} parts of the question")
     lines += [
         f"{value:.3f}  {_name(mine)}  ~  {_name(theirs)}"
         for value, mine, theirs in pairs[:top]

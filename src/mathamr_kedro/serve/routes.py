@@ -146,16 +146,17 @@ def _add_searches(
         find = service().search_formula
         return await gate.run(lambda: find(latex, asked))
 
-    @router.get("/explain", summary="Compare a question with a post, part by part")
+    @router.get("/explain", summary="Say why a search found a post, part by part")
     async def explain(
         q: _Question,
         post_id: Annotated[str, Query(min_length=1, max_length=_MAX_ID)],
+        asked: _Asked,
         formula: Annotated[bool, Query(description="Whether q is LaTeX.")] = False,
         graphs: Annotated[bool, Query(description="Draw both graphs.")] = False,
     ) -> DrawnExplainResponse | ExplainResponse:
         _check_text(q)
         compare = service().explain
-        return await gate.run(lambda: compare(q, post_id, formula, graphs))
+        return await gate.run(lambda: compare(q, post_id, formula, graphs, asked))
 
     @router.get("/posts/{post_id:path}", summary="Read a post")
     async def read_post(

@@ -148,13 +148,19 @@ class SearchService:
         return show_answer(found)
 
     def explain(
-        self, text: str, post_id: str, is_formula: bool = False, graphs: bool = False
+        self,
+        text: str,
+        post_id: str,
+        is_formula: bool = False,
+        graphs: bool = False,
+        asked: SearchRequest | None = None,
     ) -> ExplainResponse:
-        """Compare every part of a query with every part of a post."""
+        """Say why a search, with the same options, found a post."""
         self.catch_up()
+        asked = asked or SearchRequest()
         query = self.searcher.read(text, is_formula)
         shown = show_explanation(
-            self.searcher.compare(query, post_id),
+            self.searcher.explain(query, post_id, asked.type or None, asked.system),
             TextView(*query.clean),
             self.read_post(post_id),
         )

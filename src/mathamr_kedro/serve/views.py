@@ -34,6 +34,7 @@ from mathamr_kedro.search.responses import (
     Part,
     PatternBindings,
     PostResponse,
+    ScoreTerm,
     SearchResponse,
     Sentence,
     ShownSentence,
@@ -44,6 +45,7 @@ from mathamr_kedro.systems import ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
 _DOLLARS = re.compile(r"\$([^$]+)\$")
+_IN_QUESTION = "question "
 _SHOWN = 4
 """Sentences of a post in a list of results."""
 _render = lru_cache(maxsize=20_000)(mathml_from_latex)
@@ -155,6 +157,7 @@ def _show_result(
         matches,
         tuple(map(_show_part, result.parts)),
         _show_pattern(result.pattern),
+        result.same,
         **more,
     )
 
@@ -178,6 +181,10 @@ def show_explanation(
 ) -> ExplainResponse:
     """Return the similarities with the names and words of rows and columns."""
     return ExplainResponse(
+        round(found.total, 6),
+        tuple(map(show_words, found.reasons)),
+        tuple(map(_show_part, found.parts)),
+        tuple(map(_show_term, found.terms)),
         round(found.score, 6),
         tuple(map(_show_node, found.query_labels)),
         tuple(map(_show_node, found.post_labels)),
@@ -219,6 +226,25 @@ def _list_nearest(found: Explanation) -> Iterator[NodeMatch]:
     for i, name in mine.items() if theirs else ():
         best = max(theirs, key=lambda j: found.similarity[i, j])
         yield NodeMatch(name, theirs[best], round(float(found.similarity[i, best]), 4))
+
+
+def _show_term(match: Match) -> ScoreTerm:
+    post = match.post.removeprefix(_IN_QUESTION)
+    numbers = (round(n, 6) for n in (match.share, match.weight, match.similarity))
+    return ScoreTerm(
+        show_words(_name_side(match.query)),
+        show_words(_name_side(post)),
+        post != match.post,
+        *numbers,
+    )
+
+
+def _name_side(label: str) -> str:
+    """Return the words of a node; the name of its kind if it has none."""
+    if label.startswith("$"):
+        return label
+    name, _, words = label.partition(" ")
+    return words if name != "D" else f"the whole text {words}".strip()
 
 
 def _show_part(part: ScorePart) -> SystemShare:

@@ -356,8 +356,9 @@ function showCard(result, best) {
   const open = () => openPost(result.post_id);
   const why = () => openWhy(result.post_id);
   const shares = result.parts.length > 1 ? result.parts.map((part) => `${part.share.toFixed(3)} by ${part.system}`).join(" + ") : "";
-  const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), result.score.toFixed(3));
-  score.firstChild.style.setProperty("--share", `${Math.round(100 * Math.max(0, result.score / best))}%`);
+  const same = result.same === null ? null : Math.round(100 * result.same);
+  const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), same === null ? result.score.toFixed(3) : `${same} % the same`);
+  score.firstChild.style.setProperty("--share", `${same ?? Math.round(100 * Math.max(0, result.score / best))}%`);
   const title = result.title.length ? showParts(result.title, { plain: true }) : [`Post ${result.post_id}`];
   const card = make("article", { class: "card", tabindex: "-1", "aria-label": `Result ${result.rank}: ${plain(result.title)}` },
     make("h2", {}, make("button", { type: "button", onclick: open }, ...title)),
@@ -452,14 +453,45 @@ function openWhy(id) {
   const state = readState();
   noteSheet("why", id);
   return openSheet("Why this post", async () => {
-    const found = await ask("explain", { q: state.q, post_id: id, formula: isFormula() || "", graphs: true });
+    const { type, system } = state;
+    const found = await ask("explain", { q: state.q, post_id: id, formula: isFormula() || "", graphs: true, type, system });
     if (!query.sentences.length) setQuery(found.query);
+    const reasons = make("ul", { class: "reasons" }, ...found.reasons.map((parts) => make("li", {}, ...showParts(parts, { plain: true }))));
     const lead = make("p", { class: "lead" },
-      `Each part of your ${isFormula() ? "formula" : "question"} counts with the part of the post that is nearest to it. The mean of the framed cells is ${found.score.toFixed(3)}.`);
+      `Each part of your ${isFormula() ? "formula" : "question"} counts with the part of the post that is nearest to it. The mean of the framed cells is ${found.maxsim.toFixed(3)}.`);
     const title = found.post.title.length ? showParts(found.post.title, { plain: true }) : [`Post ${id}`];
     $("sheet-title").replaceChildren("Why: ", ...title);
-    return [lead, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Similarities" }, showHeat(found)), ...showGraphs(found)];
+    const heat = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Similarities" }, showHeat(found));
+    return [
+      found.reasons.length ? reasons : make("p", { class: "lead" }, "Its words and formulas are others; what they mean is near to what you asked."),
+      showSum(found), fold("Every part with every part", lead, heat), fold("Both as graphs", ...showGraphs(found)),
+    ];
   }, true);
+}
+
+// What the score on the card is the sum of.
+function showSum(found) {
+  const row = (share, ...what) => make("tr", {}, make("td", {}, share.toFixed(3)), make("td", {}, ...what));
+  const given = found.parts.length > 1 ? found.parts.map((part) => row(part.share, `by ${part.system}${part.score === null ? ", which did not find it" : `, whose own score is ${part.score.toFixed(3)}`}`)) : [];
+  const terms = found.terms.map((term) => row(term.share, ...showParts(term.query, { plain: true }),
+    make("span", { class: "name" }, ` ${term.similarity.toFixed(2)} like${term.in_question ? ", in its question," : ""} `), ...showParts(term.post, { plain: true })));
+  const title = `${isFormula() ? "Its place comes from the score" : "The score"} ${found.score.toFixed(3)}, the sum of`;
+  const table = (rows) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Score" }, make("table", { class: "sum" }, make("tbody", {}, ...rows)));
+  const shown = [table(given.length ? given : terms)];
+  if (given.length && !isFormula() && terms.length) shown.push(make("p", { class: "lead" }, "The first of them that compares vectors is the sum of"), table(terms));
+  const sum = fold(title, ...shown);
+  sum.open = true;
+  return sum;
+}
+
+// A part of the sheet that opens on demand; drawings find their place when it does.
+function fold(title, ...inside) {
+  const element = make("details", { class: "fold" }, make("summary", {}, title), ...inside);
+  element.addEventListener("toggle", () => {
+    fitFormulas(element);
+    for (const panel of element.querySelectorAll(".draw")) showMatch(panel);
+  });
+  return element;
 }
 
 const NAMES = { F: "formula", S: "sentence", D: "the whole text" };
