@@ -1,10 +1,13 @@
-"""Own corpora: a folder of Markdown, HTML, LaTeX or JSONL files.
+"""Own corpora: a folder of Markdown, HTML, LaTeX, Word, PDF, Lean or JSONL files.
 
 ```
 notes/
   primes.md          one document per section, paragraph or file (unit)
   paper.tex          with unit: statement, one per theorem, lemma, ... (latex)
   page.html
+  talk.docx          as Markdown, by Pandoc; .ipynb and .rst too
+  scan.pdf           one document per page
+  Basic.lean         one document per declaration
   faq.jsonl          one record per line:
                      {"id": "1", "title": "...", "text": "...", "tags": ["a"]}
                      {"id": "2", "question": "...", "answer": "..."}
@@ -40,9 +43,16 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
+from mathamr_kedro.corpus.formats import (
+    PANDOC,
+    check_size,
+    read_pdf,
+    read_with_pandoc,
+)
 from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.latex.corpus import LatexCorpus
+from mathamr_kedro.corpus.lean import read_lean
 from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
 from mathamr_kedro.corpus.raw import (
     NO_TEXT,
@@ -65,7 +75,11 @@ _MARKUPS: dict[str, Markup] = {
     ".xhtml": "html",
     ".tex": "latex",
     ".txt": "text",
+    **dict.fromkeys(PANDOC, "markdown"),
+    ".pdf": "text",
+    ".lean": "markdown",
 }
+_CONVERTED = (*PANDOC, ".pdf", ".lean")  # hold no MathML
 _HTML_TITLE = re.compile(r"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
 _BODY_KEYS = ("text", "body", "question", "answer")
 _MAX_ID = 1000  # characters; paths of files are ids too
@@ -93,8 +107,9 @@ class OwnCollection(Collection):
         files = [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
         if not any(_markup_of(f) or _is_jsonl(f) for f in files):
             raise MissingInputError(
-                f"Expected Markdown, HTML, LaTeX or JSONL files in {str(self.root)!r}; "
-                "name your folder: `kedro run --env own --params raw_root=FOLDER`"
+                f"Expected Markdown, HTML, LaTeX, Word, PDF or JSONL files in "
+                f"{str(self.root)!r}; name your folder: `kedro run --env own "
+                "--params raw_root=FOLDER`"
             )
         return files
 
@@ -130,6 +145,9 @@ class OwnCollection(Collection):
                 count_bytes(path.stat().st_size)
             if _markup_of(path) != "latex" or self._latex.is_document(path):
                 yield from self.read_file(path)
+        for source, encoding in self._latex.encodings.items():
+            detail = f"read as {encoding}; if letters are wrong, save it as UTF-8"
+            yield make_failure(source, "", "other_encoding", detail, kept=True)
 
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield kind, number, name and place of all documents, if asked for."""
@@ -139,13 +157,14 @@ class OwnCollection(Collection):
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         for post in (found for file in files for found in self.read_file(file)):
             if isinstance(post, RawPost) and post.post_type == "document":
+                kind = self._lean_kinds.get(post.post_id, TEXT)
                 yield Statement(
                     post_id=post.post_id,
-                    kind=TEXT,
+                    kind=kind,
                     number=None,
-                    name=None,
+                    name=None if kind == TEXT else post.title,
                     label=None,
-                    section=post.title,
+                    section=post.title if kind == TEXT else "",
                     chapter="",
                     source=post.source,
                     place=post.place,
@@ -169,6 +188,7 @@ class OwnCollection(Collection):
     def formulas(self) -> Iterator[Formula | Failure]:
         """Yield all formulas if documents hold MathML; else they are in the texts."""
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
+        files = (f for f in files if f.suffix.lower() not in _CONVERTED)
         found = (post for file in files for post in self.read_file(file))
         bodies = (post.body for post in found if isinstance(post, RawPost))
         if not any(map(may_hold_math, bodies)):
@@ -187,19 +207,66 @@ class OwnCollection(Collection):
             yield from _read_jsonl(path, source)
         elif markup == "latex":
             yield from self._latex.read(path)
+        elif path.suffix.lower() == ".bib":
+            detail = "a bibliography is no text to search; skipped"
+            yield make_failure(source, "", "bibliography", detail)
         elif markup is None:
             detail = f"expected {' '.join(_MARKUPS)} .jsonl, got {path.suffix!r}"
             yield make_failure(source, "", "unknown_file_type", detail)
+        elif path.suffix.lower() == ".pdf":
+            yield from self._read_pdf(path, source)
         else:
-            yield from self._read_document(source, markup)
+            is_plain = path.suffix.lower() not in PANDOC
+            text = self._latex.read_text(source) if is_plain else _convert(path, source)
+            if isinstance(text, Failure):
+                yield text
+            elif path.suffix.lower() == ".lean":
+                yield from self._read_lean(text, source)
+            else:
+                yield from self._read_document(text, source, markup, is_plain)
+
+    def _read_pdf(self, path: Path, source: str) -> Iterator[RawPost | Failure]:
+        """Yield the pages of a PDF, or all of it as one document."""
+        try:
+            check_size(path)
+            title, pages = read_pdf(path)
+        except MathAMRError as exc:
+            yield make_failure(source, "", _name_problem(exc), str(exc))
+            return
+        detail = "only the text layer of a PDF is read: formulas are damaged"
+        yield make_failure(source, "", "lossy_pdf", detail, kept=True)
+        if self._unit == "file":
+            pages = ["\n\n".join(pages)]
+        for number, body in enumerate(pages, start=1):
+            if body.strip():
+                post_id = source if len(pages) == 1 else f"{source}#{number}"
+                place = "" if self._unit == "file" else f"page {number}"
+                yield RawPost(
+                    source, place, post_id, title=title, body=body, markup="text"
+                )
+
+    def _read_lean(self, text: str, source: str) -> Iterator[RawPost | Failure]:
+        """Yield the declarations of Lean, and the texts of the module."""
+        texts = 0
+        for line, kind, name, doc, statement in read_lean(text):
+            texts += not name
+            post_id = f"{source}#{name or texts}"
+            if name:
+                self._lean_kinds[post_id] = kind
+            code = f"```\n{statement}\n```" if statement else ""
+            yield RawPost(
+                source, f"line {line + 1}", post_id, title=name,
+                body="\n\n".join(filter(None, (doc, code))), markup="markdown",
+            )  # fmt: skip
+
+    @cached_property
+    def _lean_kinds(self) -> dict[PostId, str]:
+        """Kinds of the declarations that were read."""
+        return {}
 
     def _read_document(
-        self, source: str, markup: Markup
+        self, text: str, source: str, markup: Markup, is_plain: bool
     ) -> Iterator[RawPost | Failure]:
-        text = self._latex.read_text(source)
-        if isinstance(text, Failure):
-            yield text
-            return
         front = FrontMatter.read(text) if markup == "markdown" else FrontMatter()
         if markup == "html" and (named := _HTML_TITLE.search(text)) is not None:
             front = FrontMatter(title=named[1].strip())
@@ -216,7 +283,7 @@ class OwnCollection(Collection):
         for number, (line, title, body) in enumerate(sections, start=1):
             yield RawPost(
                 source=source,
-                place=f"line {first + line + 1}",
+                place=f"line {first + line + 1}" if is_plain else f"section {number}",
                 post_id=source if len(sections) == 1 else f"{source}#{number}",
                 creation_date=front.date,
                 tags=front.tags,
@@ -224,6 +291,19 @@ class OwnCollection(Collection):
                 body=body,
                 markup=markup,
             )
+
+
+def _convert(path: Path, source: str) -> str | Failure:
+    try:
+        check_size(path)
+        return read_with_pandoc(path)
+    except MathAMRError as exc:
+        return make_failure(source, "", _name_problem(exc), str(exc))
+
+
+def _name_problem(problem: MathAMRError) -> str:
+    is_missing = isinstance(problem, MissingInputError)
+    return "missing_extra" if is_missing else "unreadable_file"
 
 
 def _list_formulas(post: RawPost) -> Iterator[Formula]:

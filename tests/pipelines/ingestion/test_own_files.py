@@ -20,7 +20,7 @@ def notes(tmp_path):
     )
     (folder / "c.jsonl").write_text('{"text": "fine"}\n{bad | line\n')
     (folder / "d.png").write_bytes(b"\x89PNG")
-    (folder / "e.md").write_bytes(b"caf\xe9")
+    (folder / "e.md").write_bytes(b"caf\0\xe9")
     (folder / "f.md").write_text("---\ntitle: [a\n---\nText.")
     return folder
 
@@ -57,7 +57,7 @@ def test_the_report_names_files_and_places_with_an_example_each(catalog):
     lost = report[report.index("## What could not be read") :]
     assert "`bad_json`:\n\n- `c.jsonl, line 2: expected a JSON object" in lost
     assert "- `d.png: expected .md" in lost
-    assert "- `e.md: expected UTF-8" in lost
+    assert "- `e.md: expected a text" in lost
     assert "bad_front_matter" not in lost
     wrong = report[report.index("## What was wrong") : report.index(lost[:20])]
     assert "| `bad_front_matter` | 1 | 0 | `f.md, line 1: expected YAML" in wrong

@@ -18,6 +18,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import (
     TEXT,
     Failure,
@@ -27,6 +28,7 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.corpus.formats import check_size, decode
 from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.corpus.latex.units import (
     LatexUnit,
@@ -36,7 +38,7 @@ from mathamr_kedro.corpus.latex.units import (
     list_statements,
     list_whole,
 )
-from mathamr_kedro.corpus.raw import MAX_FILE, NO_TEXT, RawPost, make_failure
+from mathamr_kedro.corpus.raw import NO_TEXT, RawPost, make_failure
 
 _COMMENT = re.compile(r"(?<!\\)%.*")
 _INPUT = re.compile(
@@ -75,6 +77,8 @@ class LatexCorpus:
 
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:
         self._root, self._unit = root, unit
+        self.encodings: dict[str, str] = {}
+        """Of files that were read and are not in UTF-8."""
         self._files = [file.relative_to(root).as_posix() for file in files]
 
     def is_document(self, path: Path) -> bool:
@@ -254,13 +258,16 @@ class LatexCorpus:
         """Return the text of a file of the folder, whatever its markup."""
         path = self._root / file
         try:
-            if path.stat().st_size > MAX_FILE:
-                detail = f"expected at most {MAX_FILE:,} bytes in a file; split it"
-                return make_failure(file, "", "too_large", detail)
-            return path.read_text(encoding="utf-8-sig")
+            check_size(path)
+            text, encoding = decode(path.read_bytes())
+            if encoding:
+                self.encodings[file] = encoding
+            return text.replace("\r\n", "\n").replace("\r", "\n")
+        except MalformedInputError as exc:
+            return make_failure(file, "", "too_large", str(exc))
         except UnicodeDecodeError as exc:
             detail = (
-                f"expected UTF-8 ({exc.reason} at byte {exc.start}); convert the file"
+                f"expected a text ({exc.reason} at byte {exc.start}); convert the file"
             )
             return make_failure(file, "", "bad_encoding", detail)
         except OSError as exc:
