@@ -29,6 +29,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.records import FormulaInstance, Post, Topic
 from mathamr_kedro.base.types import FormulaId, PostId
+from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
@@ -126,15 +127,21 @@ def open_search(
 
 
 def open_updatable_index(
-    env: str | None = None, data_root: str | None = None
+    env: str | None = None, data_root: str | None = None, seconds: float = 0
 ) -> UpdatableIndex:
     """Find store and index of an environment; parser and encoder load when needed.
 
+    Nothing is changed while a run writes below the data root.
+
     Args and errors as :func:`open_search`; the engine ``exact`` is refused.
+    ``seconds``: how long a change waits for other writers.
     """
     project = _Project(env, data_root)
+    root = project.index.stores.base.parent
     return project.index.update(
-        lambda: project.query_encoder.encode_post, project.indexing.engine
+        lambda: project.query_encoder.encode_post,
+        project.indexing.engine,
+        lambda: WriterLock(root, "a change of the index", seconds),
     )
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +33,26 @@ POST = {
 
 
 @pytest.fixture(scope="module")
-def opened(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A client that may write, into a copy of the demo's data."""
+def written(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> ServeConfig:
+    """Settings of a server that may write, into a copy of the demo's data."""
     root = tmp_path_factory.mktemp("written") / "data"
     copy_read(demo / "data", root)
-    config = ServeConfig(
+    return ServeConfig(
         "demo", str(root), hosts=("testserver",), token="s3cret", seconds=PATIENCE
     )
+
+
+@contextlib.contextmanager
+def start(demo: Path, config: ServeConfig) -> Iterator[TestClient]:
     with contextlib.chdir(demo):
         service = SearchService(config)
     with TestClient(create_app(config, service)) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def opened(demo: Path, written: ServeConfig) -> Iterator[TestClient]:
+    with start(demo, written) as client:
         yield client
 
 
@@ -66,7 +79,7 @@ def test_posts_come_and_go(opened: TestClient) -> None:
     headers = {"Authorization": "Bearer s3cret"}
     asked = {"q": r"how many stripes $\binom{41}{17}$ has the zebra", "top": 1}
     added = opened.post("/api/posts", json=[POST], headers=headers)
-    none = {"replaced": [], "failures": [], "cut": []}
+    none = {"replaced": [], "unchanged": [], "failures": [], "cut": []}
     assert added.json() == {"added": ["zebra-1"], **none}
     (found,) = opened.get("/api/search", params=asked).json()["results"]
     assert (found["post_id"], found["tags"]) == ("zebra-1", ["zebras"])
@@ -102,3 +115,46 @@ def test_a_post_of_thousands_of_formulas_is_cut_and_breaks_nothing(
     assert opened.get("/api/search", params={"q": "primes"}).json()["results"]
     gone = opened.request("DELETE", "/api/posts", json=["poison"], headers=headers)
     assert gone.json() == {"deleted": ["poison"]}
+
+
+@pytest.mark.slow
+def test_every_server_sees_at_once_what_another_one_acknowledged(
+    demo: Path, written: ServeConfig, opened: TestClient
+) -> None:
+    headers = {"Authorization": "Bearer s3cret"}
+    other = {**POST, "text": "The zebra has $z = 2$ ears."}
+    with start(demo, written) as second:
+        assert second.get("/api/posts/zebra-1").status_code == 404
+        assert opened.post("/api/posts", json=[POST], headers=headers).is_success
+        assert second.get("/api/posts/zebra-1").is_success
+        again = second.post("/api/posts", json=[POST], headers=headers).json()
+        assert (again["added"], again["unchanged"]) == ([], ["zebra-1"])
+        changed = second.post("/api/posts", json=[other], headers=headers).json()
+        assert changed["replaced"] == ["zebra-1"]
+        assert "ears" in opened.get("/api/posts/zebra-1").text
+        args = ("DELETE", "/api/posts")
+        assert second.request(*args, json=["zebra-1"], headers=headers).is_success
+        assert opened.get("/api/posts/zebra-1").status_code == 404
+        assert opened.request(*args, json=["zebra-1"], headers=headers).is_client_error
+
+
+def test_nothing_is_written_while_a_run_writes(
+    written: ServeConfig, opened: TestClient
+) -> None:
+    headers = {"Authorization": "Bearer s3cret"}
+    command = "from pathlib import Path; import sys;"
+    command += "from mathamr_kedro.base.writers import WriterLock;"
+    command += "lock = WriterLock(Path(sys.argv[1]), 'kedro run --env demo');"
+    command += "print('locked', flush=True); sys.stdin.readline()"
+    run = subprocess.Popen(
+        [sys.executable, "-c", command, str(written.data_root)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert run.stdout is not None
+    assert run.stdout.readline() == "locked\n"
+    refused = opened.post("/api/posts", json=[POST], headers=headers)
+    assert refused.status_code == 503
+    assert refused.headers["Retry-After"]
+    assert "kedro run --env demo" in refused.json()["detail"]
+    run.communicate("\n")
+    assert opened.get("/api/posts/zebra-1").status_code == 404

@@ -7,15 +7,19 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 import qdrant_edge as qe
 
 from mathamr_kedro.base.errors import DiskFullError
-from mathamr_kedro.vectors import edge
+from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.vectors import UpdatableIndex, edge
 from mathamr_kedro.vectors.edge import EdgeConnection
 from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode
 from mathamr_kedro.vectors.qdrant import QdrantIndex
+from tests.conftest import PATIENCE
 from tests.vectors.conftest import (
     SlowIndex,
     check_engine,
@@ -25,7 +29,7 @@ from tests.vectors.conftest import (
     make_store,
 )
 
-from .test_qdrant import find_updatable, make_text
+from .test_qdrant import encode, find_updatable, make_text
 
 READER = """
 import json, sys
@@ -227,3 +231,55 @@ def test_walks_find_most_and_vectors_decide(folder, tmp_path, monkeypatch):
         (hits,) = index.search_reranked([query], 300, 10, walk)
         order, scores = twin.maxsim(query.vectors, 1000)
         check_hits(hits, ([k for k in order if k in hits.ids], scores))
+
+
+def test_a_changed_text_of_an_added_post_is_never_shown(folder, store, caplog):
+    index = find_updatable(EdgeConnection(folder), store)
+    index.add([make_text("900", "Is FORMULA_0 odd?"), make_text("901")])
+    for file in folder.glob("build-*/posts/segments/*/payload_storage/page_*.dat"):
+        content = file.read_bytes()
+        file.write_bytes(content.replace(b"FORMULA_0 odd", b"FORMULA_0 bad"))
+    assert any("payload_storage" in str(e) for e in EdgeConnection(folder).verify())
+    with open_edge(folder, store) as found:
+        assert [post.post_id for post in found.changes.added.values()] == ["901"]
+    assert "are lost (900)" in caplog.text
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "delete"])
+def test_damage_of_the_note_loses_no_added_post(folder, store, damage):
+    index = find_updatable(EdgeConnection(folder), store)
+    index.add([make_text("900")])
+    note = folder / "edge.json"
+    content = note.read_text()
+    if damage == "delete":
+        note.unlink()
+    else:
+        cut = content[: len(content) // 2]
+        note.write_text(cut if damage == "cut" else content.replace("size", "sise", 1))
+        (error,) = EdgeConnection(folder).verify()
+        assert "edge.json" in str(error)
+    with open_edge(folder, store) as found:
+        assert list(found.changes.added) == ["900"]
+    assert list(EdgeConnection(folder).verify()) == []
+
+
+def test_writers_wait_for_each_other_and_a_second_time_changes_nothing(
+    folder, store, tmp_path
+):
+    def add(key):
+        lock = partial(FolderLock, tmp_path / "root", "wait", PATIENCE)
+        connection = EdgeConnection(folder)
+        return UpdatableIndex(connection, store, lambda: encode, lock).add(
+            [make_text(key)]
+        )
+
+    keys = ["900", "901", "902", "900"]
+    with ThreadPoolExecutor(4) as threads:
+        done = list(threads.map(add, keys))
+    assert [d.added or d.unchanged for d in done] == [(key,) for key in keys]
+    assert sum(map(len, (d.unchanged for d in done))) == 1
+    version = EdgeConnection(folder).read_version()
+    assert add("901").unchanged == ("901",)
+    assert EdgeConnection(folder).read_version() == version
+    with open_edge(folder, store) as found:
+        assert set(found.changes.entries) == set(keys)

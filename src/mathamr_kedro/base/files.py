@@ -128,19 +128,20 @@ class FolderLock:
     Args:
         folder: created if missing.
         remedy: ends the message when another process holds the lock.
+        seconds: how long to wait for it.
 
     Raises:
         LockedError: another process, or another object of this one, holds it.
     """
 
-    def __init__(self, folder: Path, remedy: str) -> None:
+    def __init__(self, folder: Path, remedy: str, seconds: float = 0) -> None:
         # Bare machines for training never lock and need not have the package.
         from filelock import FileLock, Timeout  # noqa: PLC0415
 
         make_folder(folder)
         # any thread of the process may release it, whichever acquired it
         lock = folder / ".lock"
-        self._lock = FileLock(lock, blocking=False, thread_local=False)
+        self._lock = FileLock(lock, timeout=seconds, thread_local=False)
         try:
             self._lock.acquire()
         except (Timeout, RuntimeError) as exc:  # the latter for this very process

@@ -35,16 +35,17 @@ class WriterLock:
     Args:
         root: the data root, created if missing.
         command: what runs, for others to read.
+        seconds: how long to wait for others.
 
     Raises:
         LockedError: another run has it, and this process is no child of it.
     """
 
-    def __init__(self, root: Path, command: str) -> None:
+    def __init__(self, root: Path, command: str, seconds: float = 0) -> None:
         self._inherited = os.environ.get(TOKEN)
         self._lock: FolderLock | None = None
         try:
-            self._lock = FolderLock(root, "")
+            self._lock = FolderLock(root, "", seconds)
         except LockedError as exc:
             owner = _read(root)
             if self._inherited and owner.get("token") == self._inherited:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import threading
 from importlib.util import find_spec
 
 import click
@@ -34,5 +38,28 @@ def command(env: str | None, data_root: str | None, system: str | None) -> None:
         create_assistant,
     )
 
+    _mend_input()
     config = ServeConfig(env, data_root, system)
     create_assistant(lambda: SearchService(config)).run("stdio")
+
+
+def _mend_input() -> None:
+    """Replace halves of surrogate pairs in what comes in.
+
+    JSON can spell them, the protocol's reader refuses them, and such a request would
+    never be answered.
+    """
+    source, (read, write) = os.dup(0), os.pipe()
+    os.dup2(read, 0)
+
+    def copy() -> None:
+        with open(source, "rb") as lines, open(write, "wb", buffering=0) as mended:
+            for line in lines:
+                if b"\\ud" in line.lower():
+                    with contextlib.suppress(ValueError):
+                        text = json.dumps(json.loads(line), ensure_ascii=False)
+                        mended.write(text.encode("utf-8", "replace") + b"\n")
+                        continue
+                mended.write(line)
+
+    threading.Thread(target=copy, daemon=True).start()

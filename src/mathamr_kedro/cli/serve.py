@@ -16,6 +16,7 @@ from mathamr_kedro.cli._options import DATA_ROOT, ENV
 if TYPE_CHECKING:
     from mathamr_kedro.serve import SearchService, ServeConfig
 
+_CONNECTIONS = "mathamr_kedro.serve.connections"
 _ANYWHERE = ("0.0.0.0", "::")
 
 
@@ -85,7 +86,8 @@ def command(
     app = "mathamr_kedro.serve.app:create_app"
     options = {
         "host": host, "port": port, "log_config": None, "access_log": False,
-        "server_header": False, "timeout_graceful_shutdown": int(config.seconds) + 1,
+        "server_header": False, "http": f"{_CONNECTIONS}:BoundedConnection",
+        "timeout_graceful_shutdown": int(config.seconds) + 1,
     }  # fmt: skip
     shown = f"[{host}]" if ":" in host else host
     if service is None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -285,17 +286,19 @@ class BuiltVectorIndex(LazyIndex):
         self,
         load_encoder: Callable[[], EncodePost],
         engine: EngineConfig | None = None,
+        lock: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> UpdatableIndex:
         """Return what adds posts and deletes them.
 
         Args:
             load_encoder: gives what encodes new posts, once there are some.
             engine: another one than the index was built by.
+            lock: locks what else must not be written meanwhile.
         """
         found = connect_index(
             engine or self.engine, self.encoder, self.folder, self.connect
         )
-        return UpdatableIndex(found, self.vectors.posts, load_encoder)
+        return UpdatableIndex(found, self.vectors.posts, load_encoder, lock)
 
     def verify(self) -> Iterator[InputError]:
         """Read all indexes in folders whole and yield what is wrong with them."""

@@ -269,6 +269,8 @@ class AddResponse:
     added: tuple[str, ...]
     replaced: tuple[str, ...]
     failures: tuple[SkippedPost, ...]
+    unchanged: tuple[str, ...] = ()
+    """Were there already, with the same text: nothing was to be done."""
     cut: tuple[SkippedPost, ...] = ()
     """Posts that are too long: only their beginnings were added."""
 

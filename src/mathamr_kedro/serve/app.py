@@ -106,9 +106,9 @@ def create_app(
     _add_status(app, held, gate, metrics)
     _add_pages(app)
     _add_errors(app)
-    app.add_middleware(_Watch, metrics=metrics, config=settings)
     if "*" not in settings.hosts:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))
+    app.add_middleware(_Watch, metrics=metrics, config=settings)
     return app
 
 
@@ -116,11 +116,11 @@ def _add_status(
     app: FastAPI, held: list[SearchService], gate: Gate, metrics: Metrics
 ) -> None:
     @app.get("/health", summary="Tell whether the server can answer")
-    def tell_health() -> HealthResponse:
+    async def tell_health() -> HealthResponse:
         return HealthResponse("ok", __version__, held[0].count_posts())
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Counts and times")
-    def write_metrics() -> Response:
+    async def write_metrics() -> Response:
         gauges = {
             "waiting_requests": ("Requests at work or in line.", gate.waiting),
             "refused_requests": ("Refused as too many waited.", gate.refused),
@@ -145,7 +145,7 @@ def _add_pages(app: FastAPI) -> None:
 
 
 def _make_page(content: bytes, media_type: str) -> Any:
-    def show() -> Response:
+    async def show() -> Response:  # never behind the threads that work
         headers = {"Cache-Control": "no-cache"}
         return Response(content, media_type=media_type, headers=headers)
 
@@ -170,7 +170,10 @@ def _add_errors(app: FastAPI) -> None:
             status = 404
         elif isinstance(exc, LockedError):
             status = 503
-        return _refuse(status, str(exc))
+        answer = _refuse(status, str(exc))
+        if status == 503:
+            answer.headers["Retry-After"] = "5"
+        return answer
 
     @app.exception_handler(RequestValidationError)
     async def explain_request(
@@ -231,7 +234,12 @@ class _Watch:
         # Read before it is understood: what is too large is not kept.
         more = size <= limit
         while more:
-            message = await receive()
+            try:
+                message = await asyncio.wait_for(receive(), self._config.seconds)
+            except TimeoutError:
+                detail = f"Expected the request within {self._config.seconds:g} seconds"
+                await _refuse(408, detail)(scope, receive, send)
+                return
             if message["type"] != "http.request":
                 return
             body.append(message.get("body", b""))

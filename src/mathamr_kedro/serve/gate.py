@@ -19,7 +19,7 @@ class Gate:
     would only make each slower. Several processes use several cores.
 
     Args:
-        max_waiting: requests that may wait; the next one is refused (429).
+        max_waiting: requests that may work or wait; the next one is refused (503).
         seconds: time for waiting and working; after that the request is given up
             (503), and its work is dropped if it has not begun.
     """
@@ -31,31 +31,40 @@ class Gate:
         self.refused = 0
         self.given_up = 0
 
-    async def run(self, work: Callable[[], _T]) -> _T:
+    async def run(self, work: Callable[[], _T], writes: bool = False) -> _T:
         """Return what the work returns.
 
+        Args:
+            work: what to do.
+            writes: whether it changes something: once begun, its end is waited for,
+                so that the answer says what happened.
+
         Raises:
-            HTTPException: 429, too many wait; 503, it took too long.
+            HTTPException: 503, too many wait, or it took too long.
         """
-        if self.waiting > self._max_waiting:
+        if self.waiting >= self._max_waiting:
             self.refused += 1
             raise HTTPException(
-                429,
+                503,
                 f"{self.waiting} requests are waiting already; try again in a second",
                 {"Retry-After": "1"},
             )
         self.waiting += 1
         try:
-            done = asyncio.wrap_future(self._thread.submit(work))
-            return await asyncio.wait_for(done, self._seconds)
-        except TimeoutError as exc:
-            self.given_up += 1
-            raise HTTPException(
-                503,
-                f"This took longer than {self._seconds:g} seconds; try again, or ask "
-                "with a shorter question or another system",
-                {"Retry-After": "5"},
-            ) from exc
+            begun = self._thread.submit(work)
+            done = asyncio.wrap_future(begun)
+            await asyncio.wait({done}, timeout=self._seconds)
+            if not done.done() and (begun.cancel() or not writes):
+                done.cancel()
+                self.given_up += 1
+                raise HTTPException(
+                    503,
+                    f"This took longer than {self._seconds:g} seconds; try again, or "
+                    "ask with a shorter question or another system"
+                    + ("; nothing was changed" if writes else ""),
+                    {"Retry-After": "5"},
+                )
+            return await done
         finally:
             self.waiting -= 1
 

@@ -81,9 +81,8 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         404: "There is no such post.",
         413: "The request is too large.",
         422: "Something in the request is not as expected.",
-        429: "Too many requests wait.",
         500: "The server failed; its log has more.",
-        503: "It took too long, or another process is writing.",
+        503: "Too many requests wait, it took too long, or another process writes.",
     }.items()
 }
 
@@ -207,13 +206,13 @@ def _add_writing(
     @router.post("/posts", dependencies=[Depends(check_token)], summary="Add posts")
     async def add_posts(posts: _Posts) -> AddResponse:
         raw = [post.to_raw() for post in posts]
-        return await gate.run(lambda: service().add(raw))
+        return await gate.run(lambda: service().add(raw), writes=True)
 
     @router.delete(
         "/posts", dependencies=[Depends(check_token)], summary="Delete posts"
     )
     async def delete_posts(ids: _Ids) -> DeleteResponse:
-        return await gate.run(lambda: service().delete(ids))
+        return await gate.run(lambda: service().delete(ids), writes=True)
 
 
 def _check_text(text: str) -> None:

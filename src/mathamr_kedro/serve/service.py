@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
 from mathamr_kedro.base.records import Failure, Post
@@ -39,8 +38,11 @@ from mathamr_kedro.serve.views import (
 )
 from mathamr_kedro.systems import Target
 from mathamr_kedro.systems.registry import BASELINES_OF
+from mathamr_kedro.vectors import UpdatableIndex
 
 _logger = logging.getLogger(__name__)
+_WRITE_SECONDS = 5.0
+"""How long a change waits while another server writes."""
 _MAX_DRAWN = 5_000
 """Nodes of a graph that is still drawn."""
 _LABELS = {
@@ -113,7 +115,7 @@ class SearchService:
         )
 
     def catch_up(self) -> None:
-        """Open the index again if another process changed it."""
+        """Open the index again if it was changed, by this process or another."""
         if not self.searcher.is_current():
             self.searcher.close()
             self._open()
@@ -177,6 +179,7 @@ class SearchService:
         Raises:
             MissingInputError: there is none with this id.
         """
+        self.catch_up()
         find = self.searcher.lookups.texts
         post = find([post_id]).get(post_id)
         if post is None:
@@ -186,6 +189,7 @@ class SearchService:
 
     def list_systems(self) -> SystemsResponse:
         """Return what can be asked, and what is asked by default."""
+        self.catch_up()
         choose = self.searcher.systems.choose
         return SystemsResponse(
             self.count_posts(),
@@ -220,14 +224,13 @@ class SearchService:
             post, problems = clean(raw)
             cleaned += [p for p in problems if not p.kept or p.reason == CUT]
             cleaned += [] if post is None else [post]
-        index = open_updatable_index(self._config.env, self._config.data_root)
-        found = self._change(lambda: index.add(cleaned))
+        found = self._find_index().add(cleaned)
         skipped, cut = (
             tuple(SkippedPost(f.record_id, f.detail) for f in found.failures
                   if f.kept == is_cut)
             for is_cut in (False, True)
         )  # fmt: skip
-        return AddResponse(tuple(found.added), tuple(found.replaced), skipped, cut)
+        return AddResponse(found.added, found.replaced, skipped, found.unchanged, cut)
 
     def delete(self, ids: Sequence[str]) -> DeleteResponse:
         """Delete posts.
@@ -235,18 +238,12 @@ class SearchService:
         Raises:
             MissingInputError: one is missing; nothing is deleted.
         """
-        self.searcher.store.require(ids)
-        index = open_updatable_index(self._config.env, self._config.data_root)
-        self._change(lambda: index.delete(ids))
+        self._find_index().delete(ids)
         return DeleteResponse(tuple(ids))
 
-    def _change(self, work: Callable[[], Any]) -> Any:
-        """Release the index while it is changed."""
-        self.searcher.close()
-        try:
-            return work()
-        finally:
-            self._open()
+    def _find_index(self) -> UpdatableIndex:
+        config = self._config
+        return open_updatable_index(config.env, config.data_root, _WRITE_SECONDS)
 
 
 def draw_trees(latex: str) -> TreesResponse:

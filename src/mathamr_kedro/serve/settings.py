@@ -38,8 +38,9 @@ class ServeConfig:
     """One JSON object a line instead of words."""
     max_body: int = 1_000_000
     """Bytes of a request."""
-    max_waiting: int = 100
-    """Requests that may wait for their turn; the next one is refused."""
+    max_waiting: int = 16
+    """Requests that may work or wait for their turn: about two seconds of searches. The
+    next one is refused at once."""
     seconds: float = 30.0
     """Time that a request may take, waiting included."""
     token: str | None = field(default=None, repr=False)

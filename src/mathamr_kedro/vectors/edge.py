@@ -19,6 +19,7 @@ rest. What readers have open stays on the disk until they close it.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -34,7 +35,7 @@ from weakref import finalize
 import numpy as np
 import qdrant_edge as qe
 
-from mathamr_kedro.base.checksums import FileChecksum
+from mathamr_kedro.base.checksums import FileChecksum, checksum
 from mathamr_kedro.base.errors import (
     DamagedFileError,
     DiskFullError,
@@ -70,8 +71,7 @@ _SPARE = 64 << 20
 _PASSING = ("tracker_journal.dat", "wal/tmp-*")
 """Files that come and go: a journal, and logs that the engine still prepares."""
 _REWRITTEN = ("*.json", "*.versions", "wal/*")
-"""Files that the engine writes again whenever it opens them: they only have to be
-there. Vectors, payloads, ids and graphs are in the others."""
+"""Files that the engine writes again whenever it opens them; a view has copies."""
 _LOG = "wal"
 """Of writes; a reader makes none and gets an empty one."""
 _REMEDY = (
@@ -98,8 +98,9 @@ class EdgeConnection(Connection):
 
     def open(self, content: str | None) -> Opened:
         """Open the build in use beside other readers."""
+        read = self._find_note if content is None else self._read_note
         while True:
-            note = self._read_note()
+            note = read()
             known = note.get("content")
             if known is None or content not in (None, known):
                 raise MissingInputError(f"no index of these vectors in {self.folder}")
@@ -107,7 +108,7 @@ class EdgeConnection(Connection):
             try:
                 return Opened(self._open_view(note, verify), note["build"])
             except InputError:
-                if self._read_note() == note:  # else a writer replaced it meanwhile
+                if read() == note:  # else a writer replaced it meanwhile
                     raise
 
     def read_version(self) -> Any:
@@ -116,7 +117,11 @@ class EdgeConnection(Connection):
 
     def verify(self) -> Iterator[DamagedFileError]:
         """Read the build in use whole and yield what is wrong with each file."""
-        note = self._read_note()
+        try:
+            note = self._read_note()
+        except DamagedFileError as error:
+            yield error
+            return
         if note.get("content"):
             yield from _find_damage(self.folder / note["build"], note["files"], True)
 
@@ -171,15 +176,17 @@ class EdgeConnection(Connection):
             raise
         sync_folder(build)
         note = {"build": build.name, "content": content, "files": _sum_files(build)}
+        note |= {"checksum": checksum(note)}
         write_text(self.folder / _NOTE, json.dumps(note))
         self._remove_unused()
 
     def _remove_unused(self) -> None:
         """Remove builds that are not in use, and what killed readers left."""
-        used = self.read_version()
-        for build in self.folder.glob("build-*"):
-            if build.name != used:
-                shutil.rmtree(build, ignore_errors=True)
+        with contextlib.suppress(DamagedFileError):  # until another one is in use
+            used = self.read_version()
+            for build in self.folder.glob("build-*"):
+                if build.name != used:
+                    shutil.rmtree(build, ignore_errors=True)
         for view in self.folder.glob("view-*"):
             try:
                 lock = FolderLock(view, _REMEDY)
@@ -191,9 +198,29 @@ class EdgeConnection(Connection):
     def _read_note(self) -> dict[str, Any]:
         path = self.folder / _NOTE
         try:
-            return dict(json.loads(path.read_text(encoding="utf-8")))
-        except (FileNotFoundError, ValueError):
+            note = dict(json.loads(path.read_text(encoding="utf-8")))
+        except FileNotFoundError:
             return {}
+        except ValueError as exc:
+            raise DamagedFileError(
+                f"Expected JSON in {str(path)!r} ({exc}); {_REMEDY}"
+            ) from exc
+        if "checksum" not in note:
+            return note | {"content": ""}  # of an earlier version: to be built again
+        if note.pop("checksum") != checksum(note):
+            raise DamagedFileError(
+                f"Expected the checksum of {str(path)!r} in it: its bytes were "
+                f"changed; {_REMEDY}"
+            )
+        return note
+
+    def _find_note(self) -> dict[str, Any]:
+        """Return the build in use, or the one that is left if nothing names it."""
+        with contextlib.suppress(DamagedFileError):
+            if note := self._read_note():
+                return note | {"files": {}}  # what can be read of it is read
+        builds = [build.name for build in self.folder.glob("build-*")]
+        return {"build": builds[0], "content": "", "files": {}} if builds else {}
 
     def _open_view(self, note: Mapping[str, Any], verify: bool) -> Collections:
         """Open a build beside others; closing or forgetting it removes the view."""
@@ -206,7 +233,7 @@ class EdgeConnection(Connection):
         except LockedError as exc:  # taken for the view of a killed reader
             raise MissingInputError(f"{str(build)!r} is being replaced") from exc
         try:
-            _link(build, view, files)
+            _link(build, view)
             for error in _find_damage(view, files, whole=False):
                 raise error
             opened = _open_collections(view)
@@ -232,15 +259,10 @@ def _remove_view(view: Path, lock: FolderLock) -> None:
 
 
 def _sum_files(build: Path) -> dict[str, Any]:
-    """Return the checksum of each file of a build; ``None`` for rewritten ones."""
+    """Return the checksum of each file of a build."""
     found = (f for f in build.rglob("*") if not any(map(f.match, _PASSING)))
     files = sorted(file for file in found if file.is_file())
-    return {
-        file.relative_to(build).as_posix(): None
-        if any(map(file.match, _REWRITTEN))
-        else asdict(FileChecksum.of(file))
-        for file in files
-    }
+    return {f.relative_to(build).as_posix(): asdict(FileChecksum.of(f)) for f in files}
 
 
 def _find_damage(
@@ -248,17 +270,11 @@ def _find_damage(
 ) -> Iterator[DamagedFileError]:
     """Yield what is wrong with each file; ``whole`` reads all bytes of them."""
     for name, found in files.items():
-        path = folder / name
-        if found is None:
-            is_log = _LOG in Path(name).parts
-            if not is_log and (not path.is_file() or not path.stat().st_size):
-                yield DamagedFileError(
-                    f"Expected a file at {str(path)!r} (got none); {_REMEDY}"
-                )
+        if not whole and _LOG in Path(name).parts:  # readers have none
             continue
         expected = FileChecksum(**found)
         try:
-            (expected.check if whole else expected.check_size)(path, _REMEDY)
+            (expected.check if whole else expected.check_size)(folder / name, _REMEDY)
         except DamagedFileError as error:
             yield error
 
@@ -285,15 +301,15 @@ def _count_bytes(folder: Path) -> int:
     return 512 * sum(f.st_blocks for f in files)
 
 
-def _link(build: Path, view: Path, files: Mapping[str, Any]) -> None:
+def _link(build: Path, view: Path) -> None:
     for path in build.rglob("*"):
         name = path.relative_to(build)
         if path.is_dir():
             (view / name).mkdir(parents=True, exist_ok=True)
         elif _LOG not in name.parts[:-1]:
             (view / name).parent.mkdir(parents=True, exist_ok=True)
-            is_steady = files.get(name.as_posix()) is not None
-            (_link_file if is_steady else _copy)(path, view / name)
+            is_rewritten = any(map(name.match, (*_REWRITTEN, *_PASSING)))
+            (_copy if is_rewritten else _link_file)(path, view / name)
 
 
 def _link_file(source: Path, target: Path) -> None:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.types import PostId
@@ -53,6 +54,8 @@ CHANGED_AT_ONCE = 1000
 
 _ADDED, _DELETED = "added", "deleted"
 _SYNCED = "synced"
+_CHECKSUM = "checksum"
+"""Entry of the payload: of the other entries."""
 _LARGEST_MULTIVECTOR = 1 << 20
 """A Qdrant server takes fewer numbers than this in the vectors of one point."""
 _PLACES = 1 << 20
@@ -295,19 +298,21 @@ class Changes:
     """Of those that are encoded: what their vectors are, without the vectors."""
     synced: frozenset[PostId] = frozenset()
     """Of all: those that a folder decides, until the stages read it again."""
+    damaged: tuple[str, ...] = field(default=(), compare=False)
+    """Ids of changes that cannot be read; they are not among the others."""
 
     @classmethod
     def read(cls, collection: PointCollection) -> Changes:
-        """Read what the collection of posts says about itself.
-
-        Raises:
-            KeyError, TypeError: a payload is damaged.
-        """
+        """Read what the collection of posts says about itself."""
         added: dict[PostId, Post] = {}
         entries: dict[PostId, PostEntry] = {}
-        deleted, synced = [], []
+        deleted, synced, damaged = [], [], []
         for point in collection.list_changed():
-            key, payload = point.name("post"), point.payload
+            payload = dict(point.payload)
+            key = str(payload.get("post", point.point_id))
+            if payload.pop(_CHECKSUM, None) != checksum(payload):
+                damaged.append(key)
+                continue
             if payload.get(_SYNCED):
                 synced.append(key)
             if payload[CHANGE] == _DELETED:
@@ -318,7 +323,8 @@ class Changes:
                 about = {name: payload[name] for name in _NODES}
                 none = np.zeros((0, 0), dtype=np.float32)
                 entries[key] = PostEntry(key, payload["type"], none, **about)
-        return cls(added, frozenset(deleted), entries, frozenset(synced))
+        known = frozenset(deleted), entries, frozenset(synced), tuple(damaged)
+        return cls(added, *known)
 
     def __bool__(self) -> bool:
         return bool(self.added or self.deleted)
@@ -335,7 +341,7 @@ class Changes:
 
     def without_vectors(self) -> Changes:
         """Return the same for an index of another encoder."""
-        return replace(self, entries={})
+        return replace(self, entries={}, damaged=())
 
     def by_hand(self) -> Changes:
         """Return those that no folder decides."""
@@ -358,19 +364,26 @@ def added_points(
         entry = entries[point.name("post")]
         about = {name: list(getattr(entry, name)) for name in _NODES}
         payload = point.payload | _describe(texts[entry.key], synced) | about
-        yield point._replace(payload=payload)
+        yield _change_point(point.point_id, payload, point.vectors)
 
 
 def waiting_point(post: Post, synced: bool = False) -> Point:
     """Return the point of an added post that has no vectors yet."""
     payload = {"post": as_payload(post.post_id)} | _describe(post, synced)
-    return Point(name_point(post.post_id), payload, {})
+    return _change_point(name_point(post.post_id), payload)
 
 
 def deleted_point(key: PostId, synced: bool = False) -> Point:
     """Return the point that says that a post of the collection was deleted."""
     payload = {"post": as_payload(key), CHANGE: _DELETED, _SYNCED: synced}
-    return Point(name_point(key), payload, {})
+    return _change_point(name_point(key), payload)
+
+
+def _change_point(
+    point_id: PointId, payload: dict[str, Any], vectors: dict[str, Any] | None = None
+) -> Point:
+    """Return a point with a checksum: its text is kept nowhere else."""
+    return Point(point_id, payload | {_CHECKSUM: checksum(payload)}, vectors or {})
 
 
 def _describe(post: Post, synced: bool) -> dict[str, Any]:

@@ -195,6 +195,15 @@ class _Update:
         _write_formulas(collections, self.formulas, self.posts)
 
 
+class UpdateOutcome(NamedTuple):
+    """What adding posts met."""
+
+    replaced: tuple[PostId, ...]
+    """Had another text."""
+    unchanged: tuple[PostId, ...]
+    """Had been added before with the same text."""
+
+
 class ChangedPosts:
     """The posts of a store, as they were changed by hand.
 
@@ -286,6 +295,11 @@ class QdrantIndex(VectorIndex):
         self._collections, self._version, self._unfinished = opened
         try:
             self.changes = Changes.read(self._collections.posts)
+            for key in self.changes.damaged:
+                raise DamagedFileError(
+                    f"Expected post {key!r} in the index in {str(connection.folder)!r} "
+                    f"as it was added or deleted: its bytes were changed; {_REMEDY}"
+                )
             self._posts = ChangedPosts(store, self.changes, self._collections.posts)
             self._verify()
         except (KeyError, TypeError) as exc:
@@ -341,7 +355,7 @@ class QdrantIndex(VectorIndex):
         add: Mapping[PostId, tuple[PostEntry, Post]],
         delete: Collection[PostId],
         synced: bool = False,
-    ) -> None:
+    ) -> UpdateOutcome:
         """Add, replace and delete posts; this object keeps what it has opened.
 
         Deleting a post deletes the formulas of its comments.
@@ -352,6 +366,9 @@ class QdrantIndex(VectorIndex):
             synced: whether a folder decides them: the next run of the stages forgets
                 these changes, as it reads the folder itself.
 
+        Returns:
+            What was there before; posts that are the same are not written again.
+
         Raises:
             MissingInputError: one to delete is missing; nothing is changed.
             MalformedInputError: one to add has too many vectors; nothing is changed.
@@ -361,13 +378,32 @@ class QdrantIndex(VectorIndex):
             now = QdrantIndex(self._connection, self._store)
             try:
                 now.posts.require(list(delete))
-                update = replace(now._plan(add, set(delete)), synced=synced)
+                outcome = now._compare_posts(add, synced)
+                new = {k: v for k, v in add.items() if k not in outcome.unchanged}
+                if not new and not delete:
+                    return outcome
+                update = replace(now._plan(new, set(delete)), synced=synced)
                 now._finish_killed()
             finally:
                 now.close()
             content = _name_content(self._connection, self._store)
             with self._connection.changing(content, update.formulas) as collections:
                 update.write(collections)
+        return outcome
+
+    def _compare_posts(
+        self, add: Mapping[PostId, tuple[PostEntry, Post]], synced: bool
+    ) -> UpdateOutcome:
+        changes = self.changes
+        same = {
+            key
+            for key, (_, post) in add.items()
+            if key in changes.entries
+            and changes.added[key] == post
+            and (key in changes.synced) == synced
+        }
+        replaced = tuple(k for k in add if k in self.posts and k not in same)
+        return UpdateOutcome(replaced, tuple(k for k in add if k in same))
 
     def _plan(
         self, add: Mapping[PostId, tuple[PostEntry, Post]], gone: set[PostId]
@@ -578,16 +614,21 @@ def _name_content(connection: Connection, store: VectorStore) -> str:
 def _rescue(connection: Connection) -> Changes:
     """Return what was changed by hand in an index that cannot be used."""
     try:
-        return connection.read_changes()
+        changes = connection.read_changes()
     except MissingInputError:
         return Changes()
-    except (InputError, KeyError, TypeError) as exc:
+    except InputError as exc:
+        lost = f"all of them: {exc}"
+        changes = Changes()
+    else:
+        lost = ", ".join(changes.damaged)
+    if lost:
         logger.warning(
-            "Index is corrupt (%s); posts that were added by hand are lost: add "
-            "their files again with `mathamr index add`",
-            exc,
+            "Index is corrupt; posts that were changed by hand are lost (%s): add "
+            "their files again with `mathamr index add`, or delete them again",
+            lost,
         )
-        return Changes()
+    return changes
 
 
 def _build(connection: Connection, store: VectorStore, changes: Changes) -> None:

@@ -7,6 +7,7 @@ store of the collection never changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeAlias
@@ -32,6 +33,8 @@ class Addition:
     added: tuple[PostId, ...] = ()
     """Those that replaced others among them."""
     replaced: tuple[PostId, ...] = ()
+    unchanged: tuple[PostId, ...] = ()
+    """Had been added before as they are; not among ``added``."""
     formulas: int = 0
     failures: tuple[Failure, ...] = ()
     deleted: tuple[PostId, ...] = ()
@@ -40,6 +43,7 @@ class Addition:
         return Addition(
             self.added + other.added,
             self.replaced + other.replaced,
+            self.unchanged + other.unchanged,
             self.formulas + other.formulas,
             self.failures + other.failures,
             self.deleted + other.deleted,
@@ -70,6 +74,7 @@ class UpdatableIndex:
         store: the vectors it was built from.
         load_encoder: gives what makes posts comparable with those of the store; called
             if posts are added, as parser and model take seconds to load.
+        lock: locks what else must not be written meanwhile.
     """
 
     def __init__(
@@ -77,9 +82,10 @@ class UpdatableIndex:
         connection: Connection,
         store: VectorStore,
         load_encoder: Callable[[], EncodePost],
+        lock: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._connection, self._store = connection, store
-        self._load_encoder = load_encoder
+        self._load_encoder, self._lock = load_encoder, lock
 
     def add(self, posts: Iterable[Post | Failure], synced: bool = False) -> Addition:
         """Encode and add posts; one with an id that exists replaces it.
@@ -98,16 +104,23 @@ class UpdatableIndex:
         total, stream = Addition(), iter(posts)
         while some := list(islice(stream, _POSTS_AT_ONCE)):
             encoded, failures = _encode(some, encode)
-            with QdrantIndex.open(self._connection, self._store) as index:
-                total += Addition(
-                    tuple(encoded),
-                    tuple(key for key in encoded if key in index.posts),
-                    sum(len(entry.formula_ids) for entry, _ in encoded.values()),
-                    tuple(failures),
-                )
-            if encoded:
-                index.update(encoded, (), synced)
+            added = self._write(encoded, synced)
+            total += added + Addition(failures=tuple(failures))
         return total
+
+    def _write(
+        self, encoded: Mapping[PostId, tuple[PostEntry, Post]], synced: bool
+    ) -> Addition:
+        if not encoded:
+            return Addition()
+        with self._lock(), QdrantIndex.open(self._connection, self._store) as index:
+            replaced, unchanged = index.update(encoded, (), synced)
+        return Addition(
+            tuple(key for key in encoded if key not in set(unchanged)),
+            replaced,
+            unchanged,
+            sum(len(entry.formula_ids) for entry, _ in encoded.values()),
+        )
 
     def sync(
         self, posts: Mapping[PostId, Post], is_indexed: Callable[[Post], bool]
@@ -133,7 +146,8 @@ class UpdatableIndex:
                 and (key in changes.keys or key not in known or not is_indexed(post))
             ]
         if gone:
-            index.update({}, gone, synced=True)
+            with self._lock():
+                index.update({}, gone, synced=True)
         added = self.add(new, synced=True) if new else Addition()
         return added + Addition(deleted=tuple(gone))
 
@@ -144,9 +158,8 @@ class UpdatableIndex:
             MissingInputError: one is missing; nothing is deleted.
             LockedError: another process is changing the index.
         """
-        with QdrantIndex.open(self._connection, self._store) as index:
-            index.posts.require(list(ids))
-        index.update({}, ids)
+        with self._lock(), QdrantIndex.open(self._connection, self._store) as index:
+            index.update({}, ids)
 
     def encode_waiting(self) -> Addition:
         """Encode posts that were added to an index of another encoder."""
