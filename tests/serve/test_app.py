@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import threading
+import time
 from typing import Any
 
 import pytest
@@ -176,3 +178,50 @@ def test_any_name_may_be_allowed():
     config = ServeConfig(hosts=("*",))
     client = TestClient(create_app(config, Service()))
     assert client.get("/health", headers=strange).status_code == 200
+
+
+def test_a_refused_host_gets_the_headers_of_every_answer():
+    client = TestClient(connect(Service()).app, base_url="http://evil.example")
+    answer = client.get("/")
+    assert answer.status_code == 400
+    assert (
+        module.HEADERS.items()
+        <= {k.title(): v for k, v in answer.headers.items()}.items()
+    )
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET /x HTTP/1.1\r\nHost: a\r\n"])
+def test_connections_without_a_request_are_closed(monkeypatch, sent):
+    uvicorn = pytest.importorskip("uvicorn")
+    from mathamr_kedro.serve import connections
+
+    monkeypatch.setattr(connections, "SECONDS", 0.05)
+    config = uvicorn.Config(
+        connect(Service()).app, http=connections.BoundedConnection, lifespan="off",
+        log_config=None,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        address = listening.getsockname()
+        with socket.create_connection(address, PATIENCE) as half_open:
+            half_open.sendall(sent)
+            assert half_open.recv(1) == b""
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_change_that_has_begun_is_answered_when_it_is_done():
+    class Slow(Service):
+        def add(self, posts):
+            time.sleep(0.2)
+            return super().add(posts)
+
+    config = ServeConfig(hosts=("testserver",), token="t", seconds=0.01)
+    client = TestClient(create_app(config, Slow()))
+    sent = {
+        "json": [{"id": "a", "text": "x"}],
+        "headers": {"Authorization": "Bearer t"},
+    }
+    assert client.post("/api/posts", **sent).json()["added"] == ["a"]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -54,6 +56,31 @@ def test_a_process_answers_over_standard_input(demo: Path) -> None:
     assert names == TOOLS
     assert text.startswith("1. ")
     assert "prime" in text
+
+
+def test_half_a_surrogate_pair_is_answered(demo: Path) -> None:
+    start = {"protocolVersion": "2025-03-26", "capabilities": {},
+             "clientInfo": {"name": "test", "version": "1"}}  # fmt: skip
+    asked = {"name": "no_such_tool", "arguments": {"question": "a \ud800 b"}}
+    messages = [
+        {"id": 1, "method": "initialize", "params": start},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": asked},
+    ]
+    command = [sys.executable, "-m", "mathamr_kedro", "mcp", "--env", "demo"]
+    with subprocess.Popen(
+        command, cwd=demo, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        answered = []
+        for message in messages:
+            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+            process.stdin.flush()
+            if "id" in message:
+                answered.append(json.loads(process.stdout.readline())["id"])
+        process.stdin.close()
+    assert answered == [1, 2]
 
 
 def test_summaries_are_short(service: Any) -> None:
