@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
@@ -108,3 +109,15 @@ def test_lines_of_python_print_answers_with_reasons(demo, monkeypatch, capsys):
     shown = capsys.readouterr().out
     assert shown.count("because") == 3
     assert "prime" in shown
+
+
+def test_setting_up_says_what_is_done_and_how_far_it_is(tmp_path):
+    """Downloads take minutes; pip shows each of them."""
+    command = ["make", "-n", "setup", f"VENV={tmp_path / 'new'}"]
+    steps = subprocess.run(
+        command, cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    for step in ("1 of 4", "2 of 4", "3 of 4", "4 of 4"):
+        assert f'echo "{step}: ' in steps.stdout
+    large = [s for s in steps.stdout.splitlines() if s.endswith("-r requirements.lock")]
+    assert large and not any("--quiet" in line for line in large)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from kedro.io import DataCatalog, MemoryDataset
 from kedro_datasets.text import TextDataset
 
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.run_summary import summarise_run
 
 
@@ -21,12 +24,19 @@ def summarise(catalog, env=None, data_root=None) -> list[str]:
 
 def test_a_whole_run_ends_with_reports_and_what_is_next(catalog, tmp_path):
     catalog["metrics"] = MemoryDataset([])
+    mention = FormulaMention("FORMULA_0", "1", "1", r"\sqrt p", 3, 12)
+    posts = [
+        Post("1", "question", "1", title=title, formula_map=(mention,))
+        for title in ("", "Primes", "Is FORMULA_0 in `x`?", "Is FORMULA_0 irrational?")
+    ]
+    table = SimpleNamespace(records=lambda: iter(posts))
+    catalog["posts"] = MemoryDataset(table, copy_mode="assign")
     assert summarise(catalog, "demo", "x") == [
         "Done in 3 min 49 s",
         f"Reports  {tmp_path}: ingestion.md, significance/systems/tables.md",
         "Next     mathamr show summary --env demo --data-root x",
-        "         mathamr search 'is $\\sqrt p$ irrational for a prime $p$?' "
-        "--env demo --data-root x",
+        "         mathamr search 'Is $\\sqrt p$ irrational?' --env demo --data-root x",
+        "         mathamr serve --env demo --data-root x",
     ]
 
 

@@ -5,21 +5,26 @@ r"""Summary of a run of ``kedro run``: its time, its reports, what to do next.
     Done in 3 min 48 s
     Reports  data/08_reporting: ingestion.md, evaluation.md
     Next     mathamr show summary --env demo
-             mathamr search 'is $\sqrt p$ irrational for a prime $p$?' --env demo
+             mathamr search 'Where is the formula for $\int\ln x$ from?' --env demo
+             mathamr serve --env demo
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice, zip_longest
 from pathlib import Path
 
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.base.formatting import format_duration
 from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.search.explanation import restore_formulas
 
-_QUERY = r"'is $\sqrt p$ irrational for a prime $p$?'"
+_LOOKED_AT, _MAX_LETTERS = 300, 60
+"""Posts among which a query is chosen, and the length that it may have."""
 
 
 def summarise_run(
@@ -40,10 +45,26 @@ def summarise_run(
     """
     yield f"Done in {format_duration(seconds)}"
     yield from _list_reports(catalog, sorted(made))
-    if "metrics" in made:
-        for title, command in (("Next", "show summary"), ("", f"search {_QUERY}")):
-            hint = complete_commands(f"`mathamr {command}`", env, data_root)
-            yield f"{title:<8} {hint.strip('`')}"
+    if "metrics" not in made:
+        return
+    commands = ["show summary", "serve"]
+    if query := _choose_query(catalog):
+        commands.insert(1, f"search {shlex.quote(query)}")
+    for title, command in zip_longest(("Next",), commands, fillvalue=""):
+        hint = complete_commands(f"`mathamr {command}`", env, data_root)
+        yield f"{title:<8} {hint.strip('`')}"
+
+
+def _choose_query(catalog: CatalogProtocol) -> str:
+    """Return a title of the collection to ask for, with a formula if one has some."""
+    posts = catalog.load("posts").records() if catalog.exists("posts") else ()
+    titles = [
+        restore_formulas(post.title, post.formula_map)
+        for post in islice(posts, _LOOKED_AT)
+        if post.title
+    ]
+    fit = [t for t in titles if len(t) <= _MAX_LETTERS and "`" not in t] or [""]
+    return next((title for title in fit if "$" in title), fit[0])
 
 
 def _list_reports(catalog: CatalogProtocol, made: Sequence[str]) -> Iterator[str]:

@@ -93,6 +93,7 @@ def test_topics_are_those_of_a_year(year, names):
     assert queries[0].default_text() == queries[0].text == "On $p$\n\nIs $p$ odd?"
     assert dataset.queries_cls() is type(queries[0])
     assert [q.query_id for q in dataset.qrels_iter()] == names
+    assert dataset.queries_count() == dataset.qrels_count() == len(names)
 
 
 def test_a_dataset_says_what_it_is():

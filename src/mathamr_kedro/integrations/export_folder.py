@@ -38,6 +38,7 @@ from mathamr_kedro.base.files import (
 )
 from mathamr_kedro.base.records import Judgment, Post, Topic, restore_latex
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.search.explanation import restore_formulas
 from mathamr_kedro.trec import Run
 from mathamr_kedro.vectors import VectorStore
 
@@ -102,7 +103,8 @@ class ExportFolder:
         rows = (
             {
                 "id": p.post_id, "type": p.post_type, "thread_id": p.thread_id,
-                "title": p.title, "text": restore_latex(p.text, p.formula_map),
+                "title": restore_formulas(p.title, p.formula_map),
+                "text": restore_latex(p.text, p.formula_map),
                 "tags": list(p.tags),
             }
             for p in posts

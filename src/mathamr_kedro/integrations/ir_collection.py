@@ -154,6 +154,9 @@ class _Queries(BaseQueries):
     def __init__(self, collection: Collection, task: str, year: int | None) -> None:
         self._collection, self.task, self._year = collection, task, year
 
+    def queries_count(self) -> int:
+        return sum(1 for _ in self.queries_iter())
+
     def queries_iter(self) -> Iterator[_Query]:
         for topic in self._collection.topics():
             if isinstance(topic, Failure) or topic.task != self.task:
@@ -181,6 +184,9 @@ class _Queries(BaseQueries):
 class _Qrels(BaseQrels):
     def __init__(self, collection: Collection, queries: _Queries) -> None:
         self._collection, self._queries = collection, queries
+
+    def qrels_count(self) -> int:
+        return sum(1 for _ in self.qrels_iter())
 
     def qrels_iter(self) -> Iterator[GenericQrel]:
         known = {query.query_id for query in self._queries.queries_iter()}
