@@ -328,6 +328,7 @@ class LearningSystem(System, Protocol):
     READS: ClassVar[tuple[str, ...]]
     """Parts of a collection that the training depends on, e.g. ``("formulas",)``."""
     config: Any
+    # VERSION, if there is one, counts changes after which models are trained again.
 
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
         """Write what the training reads; return counts for the report."""

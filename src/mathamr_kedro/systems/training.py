@@ -69,7 +69,9 @@ class Training:
         """
         system = read_system(name, values)
         read = data.checksum(system.READS)
-        folder = base / checksum(asdict(system.config)["model"], seed, read)
+        version = [system.VERSION] if hasattr(system, "VERSION") else []
+        decisive = asdict(system.config)["model"], seed, read, *version
+        folder = base / checksum(*decisive)
         folder.mkdir(parents=True, exist_ok=True)
         stated = {"system": name, "seed": seed, "parameters": dict(values)}
         write_text(folder / _SYSTEM, json.dumps(stated, indent=2))

@@ -29,6 +29,7 @@ from mathamr_kedro.systems.marf import training
 from mathamr_kedro.systems.marf.items import read_post
 from mathamr_kedro.systems.marf.posts import TrainingPosts
 from mathamr_kedro.systems.marf.search import MarfModel
+from mathamr_kedro.systems.training import Training
 from tests.conftest import PROJECT
 from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic
 from tests.systems.trained import SystemFolder
@@ -60,10 +61,26 @@ def test_what_is_prepared_can_be_counted(trained) -> None:
     assert counts["pairs"] + counts["validation_pairs"] == 24
     assert counts["posts"] == 48
     posts = TrainingPosts(trained.folder / "prepared")
-    assert posts.formula_counts[[0, 29]].tolist() == [2, 0]
+    assert posts.formulas.counts[[0, 29]].tolist() == [2, 0]
     assert posts.texts.lengths[0] > 2
-    rows = posts.find_formulas(np.array([0, 1, 29]), np.array([1, 0, 0]))
+    rows = posts.formulas.find(np.array([0, 1, 29]), np.array([1, 0, 0]))
     assert rows.tolist() == [1, 2, -1]
+
+
+def test_which_formulas_are_fused_is_no_matter_of_what_is_learnt(
+    tmp_path, text_model, sources
+) -> None:
+    found = {}
+    for selection in ("longest", "several"):
+        values = {
+            "model": {**SMALL, "context": str(text_model), "selection": selection}
+        }
+        training = Training.prepare(tmp_path, "marf", values, 1, sources)
+        found[selection] = TrainingPosts(training.folder / "prepared")
+    one, all_of_them = found["longest"], found["several"]
+    assert one.formulas.counts.tolist() == all_of_them.formulas.counts.tolist()
+    assert one.fused.counts.max() == 1 < all_of_them.fused.counts.max()
+    assert len(one.vocabulary) == len(all_of_them.vocabulary)
 
 
 def test_epochs_of_all_parts_are_reported(trained) -> None:

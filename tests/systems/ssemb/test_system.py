@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -94,6 +94,17 @@ def mean_average_precision(rank, topics, qrels):
         precision = [found[n] / (n + 1) for n, good in enumerate(judged) if good]
         values.append(sum(precision) / max(relevant, 1))
     return float(np.mean(values))
+
+
+def test_formulas_of_comments_are_found_but_not_learnt_from(
+    tmp_path, sources, formulas
+):
+    commented = [f._replace(comment_id="c") for f in formulas[::2]]
+    every = [*commented, *formulas[1::2]]
+    data = replace(sources, formulas=lambda: every)
+    system = read_system("ssemb", {})
+    counts = system.prepare(data, tmp_path)
+    assert counts["formulas"] == len(formulas) - len(commented) > 0
 
 
 def test_trained_it_finds_what_is_relevant(tmp_path, sources, topics, qrels):

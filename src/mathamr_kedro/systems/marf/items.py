@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -23,7 +24,7 @@ class Item(NamedTuple):
     """Tokens of those that are fused with the text."""
 
 
-def read_post(post: Post | Query, number: int) -> Item:
+def read_post(post: Post | Query, number: int = sys.maxsize) -> Item:
     """Read a post or a topic, with at most so many of its formulas."""
     key = post.post_id if isinstance(post, Post) else post.key
     text = restore_latex(post.text, post.formula_map)

@@ -6,8 +6,9 @@
       context/          the context encoder and its tokenizer
       vocabulary.json   tokens of LaTeX
       posts.arrays      text, text_ptr          ids of the context encoder
-                        formulas, formula_ptr   numbers of tokens of LaTeX
-                        owners                  where the formulas of a post start
+                        formulas, formulas_ptr  numbers of tokens of LaTeX
+                        formulas_owners         where the formulas of a post start
+                        fused, ...              the same of those that are fused
                         pairs, held_out         (P, 2) rows of questions and answers
 """
 
@@ -56,6 +57,33 @@ def number_tokens(vocabulary: Vocabulary, formula: Sequence[str]) -> Ids:
     return np.array(found, dtype=np.int32)
 
 
+class PostFormulas:
+    """Formulas of posts by the rows of these.
+
+    Args:
+        arrays: of the file.
+        name: of those that hold them.
+    """
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self.rows = RaggedVectors(arrays[name], arrays[f"{name}_ptr"])
+        self._owners = arrays[f"{name}_owners"]
+
+    @cached_property
+    def counts(self) -> Rows:
+        """(N,) how many formulas each post has."""
+        return np.diff(self._owners)
+
+    def find(self, posts: Rows, numbers: Rows) -> Rows:
+        """Return the rows of formulas by post and number; -1 if a post has none."""
+        has_any = self.counts[posts] > 0
+        return np.where(has_any, self._owners[posts] + numbers, -1)
+
+    def draw(self, posts: Rows, rng: np.random.Generator) -> Rows:
+        """Return the row of a formula of each post, drawn; -1 if it has none."""
+        return self.find(posts, rng.integers(0, np.maximum(self.counts[posts], 1)))
+
+
 class TrainingPosts:
     """Posts by their rows, and pairs of them.
 
@@ -66,20 +94,10 @@ class TrainingPosts:
     def __init__(self, folder: Path) -> None:
         arrays = read_arrays(folder / _POSTS)
         self.texts = RaggedVectors(arrays["text"], arrays["text_ptr"])
-        self.formulas = RaggedVectors(arrays["formulas"], arrays["formula_ptr"])
-        self._owners = arrays["owners"]
+        self.formulas = PostFormulas(arrays, "formulas")
+        self.fused = PostFormulas(arrays, "fused")
         self.pairs, self.held_out = arrays["pairs"], arrays["held_out"]
         self.vocabulary = Vocabulary.load(folder / VOCABULARY)
-
-    @cached_property
-    def formula_counts(self) -> Rows:
-        """(N,) how many formulas each post has."""
-        return np.diff(self._owners)
-
-    def find_formulas(self, posts: Rows, numbers: Rows) -> Rows:
-        """Return the rows of formulas by post and number; -1 if a post has none."""
-        has_any = self.formula_counts[posts] > 0
-        return np.where(has_any, self._owners[posts] + numbers, -1)
 
 
 def prepare_posts(
@@ -91,8 +109,11 @@ def prepare_posts(
         MissingInputError: the context encoder is missing; the message says how to
             get it.
     """
-    from mathamr_kedro.text import find_text_model  # noqa: PLC0415 - not for training
+    # not for training
+    from mathamr_kedro.systems.marf.items import choose_formulas  # noqa: PLC0415
+    from mathamr_kedro.text import find_text_model  # noqa: PLC0415
 
+    number = config.max_formulas
     context = ContextEncoder(find_text_model(config.context))
     found = sources.pairs()
     limit = config.max_pairs
@@ -101,7 +122,7 @@ def prepare_posts(
 
     counts = Counter(
         token
-        for item in _read_posts(sources, wanted, config, "counted")
+        for item in _read_posts(sources, wanted, "counted")
         for formula in item.formulas
         for token in formula
     )
@@ -111,22 +132,23 @@ def prepare_posts(
     row_of: dict[PostId, int] = {}
     texts: list[Ids] = []
     formulas: list[list[Ids]] = []
-    stream = _read_posts(sources, wanted, config, "written")
+    fused: list[list[Ids]] = []
+    stream = _read_posts(sources, wanted, "written")
     while some := list(islice(stream, _AT_ONCE)):
         row_of |= {item.key: len(row_of) + n for n, item in enumerate(some)}
         texts += context.split([item.text for item in some], config.max_tokens)
         formulas += [[number_tokens(vocabulary, f) for f in i.formulas] for i in some]
+        chosen = [choose_formulas(i.formulas, number, i.key) for i in some]
+        fused += [[number_tokens(vocabulary, f) for f in found] for found in chosen]
 
     known = [pair for pair in pairs if row_of.keys() >= set(pair)]
     rows = np.array([[row_of[key] for key in pair] for pair in known], dtype=np.int64)
     rows = rows.reshape(-1, 2)
     limits = [_hash(pair.question_id) < _VALIDATION_SHARE * _ONE for pair in known]
     is_held_out = np.array(limits, dtype=np.bool_)
-    every = [formula for found in formulas for formula in found]
     arrays: Arrays = {
         "text": _join(texts), "text_ptr": _find_starts(texts),
-        "formulas": _join(every), "formula_ptr": _find_starts(every),
-        "owners": _find_starts(formulas),
+        **_list_arrays("formulas", formulas), **_list_arrays("fused", fused),
         "pairs": rows[~is_held_out], "held_out": rows[is_held_out],
     }  # fmt: skip
     write_arrays(folder / _POSTS, arrays)
@@ -140,14 +162,22 @@ def prepare_posts(
     }
 
 
-def _read_posts(
-    sources: Collection, wanted: set[PostId], config: ModelConfig, done: str
-) -> Iterator[Item]:
+def _list_arrays(name: str, formulas: Sequence[Sequence[Ids]]) -> Arrays:
+    every = [formula for found in formulas for formula in found]
+    return {
+        name: _join(every),
+        f"{name}_ptr": _find_starts(every),
+        f"{name}_owners": _find_starts(formulas),
+    }
+
+
+def _read_posts(sources: Collection, wanted: set[PostId], done: str) -> Iterator[Item]:
+    """Yield posts with all their formulas: which are fused is no matter of learning."""
     from mathamr_kedro.systems.marf.items import read_post  # noqa: PLC0415 - as above
 
     posts = (p for p in sources.posts() if p.post_id in wanted)
     for post in report_progress(posts, f"posts {done} for marf", total=len(wanted)):
-        yield read_post(post, config.max_formulas)
+        yield read_post(post)
 
 
 def _hash_pair(pair: TrainingPair) -> int:

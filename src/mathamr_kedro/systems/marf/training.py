@@ -144,7 +144,8 @@ class MarfTraining:
 
         def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
             drawn = [
-                _list_rows(posts.formulas, rows) for rows in self._draw(pairs, rng).T
+                _list_rows(posts.formulas.rows, rows)
+                for rows in posts.formulas.draw(pairs, rng).T
             ]
             sides = [encode_rows(encoder, formulas) for formulas in drawn]
             names = np.array([f.tobytes() for f in drawn[1]], dtype=object)
@@ -158,7 +159,7 @@ class MarfTraining:
 
     def _train_fusion(self, context: ContextEncoder, formula: FormulaEncoder) -> Epochs:
         texts = self._freeze("texts", context, self._posts.texts, scale=True)
-        formulas = self._freeze("formulas", formula, self._posts.formulas)
+        formulas = self._freeze("formulas", formula, self._posts.fused.rows)
         torch.manual_seed(self._seed + 1)
         config = self._config
         fusion = GatedFusion(context.width, config.width, config.heads)
@@ -166,7 +167,9 @@ class MarfTraining:
 
         def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
             sides = []
-            for side, rows in zip(pairs.T, self._draw(pairs, rng).T, strict=True):
+            for side, rows in zip(
+                pairs.T, self._posts.fused.draw(pairs, rng).T, strict=True
+            ):
                 # the last row of formulas is empty: -1 finds it
                 chosen = rows % len(formulas)
                 text = texts.take(side).to(self._device, torch.float32)
@@ -267,12 +270,7 @@ class MarfTraining:
 
     def _with_formulas(self, pairs: Rows) -> Rows:
         """Return the pairs of which both sides have a formula."""
-        return pairs[(self._posts.formula_counts[pairs] > 0).all(1)]
-
-    def _draw(self, pairs: Rows, rng: np.random.Generator) -> Rows:
-        """(B, 2) row of a formula of each post, -1 if it has none."""
-        counts = self._posts.formula_counts[pairs]
-        return self._posts.find_formulas(pairs, rng.integers(0, np.maximum(counts, 1)))
+        return pairs[(self._posts.formulas.counts[pairs] > 0).all(1)]
 
     def _score_pairs(
         self,

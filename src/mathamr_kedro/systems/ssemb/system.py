@@ -25,6 +25,7 @@ class SSEmb(PaperSystem):
     name = "ssemb"
     finds: frozenset[Target] = frozenset({"formulas"})
     reads = ("formulas", "trees_of", "posts")
+    VERSION: ClassVar[int] = 1
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write each different operator graph once, and the labels."""
@@ -34,6 +35,8 @@ class SSEmb(PaperSystem):
         visuals: set[str] = set()
         trees: set[bytes] = set()
         for formula in report_progress(sources.formulas(), "formulas read for ssemb"):
+            if formula.comment_id:  # not learnt from (3.1.1), but found
+                continue
             formulas += 1
             if formula.visual_id in visuals:
                 continue
