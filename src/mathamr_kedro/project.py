@@ -17,6 +17,7 @@ from kedro.config import MissingConfigException
 from kedro.io import CatalogProtocol, DataCatalog, MemoryDataset
 from kedro.utils import find_kedro_project
 
+from mathamr_kedro.base.checksums import read_json
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.environments import EnvironmentLoader
@@ -153,7 +154,7 @@ class LastRun(NamedTuple):
                 "Nothing was run here yet; run `make demo`, or `kedro run --env ENV` "
                 "with an environment of conf/README.md, and then this again"
             )
-        return cls(**json.loads(file.read_text(encoding="utf-8")))
+        return cls(**read_json(file, "delete it and run again"))
 
     def write(self) -> None:
         """Note this as the last run."""

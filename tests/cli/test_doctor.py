@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +11,7 @@ from mathamr_kedro.cli import group
 from mathamr_kedro.corpus import VisualIndex
 from tests.conftest import PROJECT
 from tests.pipelines.graph_world import write_inputs
+from tests.worlds import copy_read
 
 
 @pytest.fixture
@@ -54,3 +57,36 @@ def test_whole_files_pass_and_damaged_ones_are_listed(doctor, tmp_path):
     for name in (shard.name, "ids.npy", "2 damaged", "kedro run"):
         assert name in result.output
     assert doctor().exit_code == 0
+
+
+def flip(file):
+    """Change one bit; a second time changes it back."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+@pytest.mark.slow
+def test_every_file_of_a_finished_run_is_named_if_a_bit_of_it_changes(
+    demo, tmp_path, monkeypatch
+):
+    root = tmp_path / "data"
+    copy_read(demo / "data", root)
+    files = [f for f in root.rglob("*") if f.is_file() and f.stat().st_size]
+    passing = (".lock", ".writer.json", "tracker_journal.dat", "last_run.json")
+    files = [f for f in files if f.name not in passing]
+    # Lists apart: what is in a list that cannot be read has no checksum.
+    whole = [f for f in files if f.name in ("checksums.json", "edge.json")]
+    listed = json.loads((root / "checksums.json").read_text())["files"]
+    lists = [root / name for name in listed if (root / name).stat().st_size]
+    rest = [f for f in files if f not in whole and f not in lists]
+    monkeypatch.chdir(demo)
+    arguments = ["doctor", "--env", "demo", "--data-root", str(root), "--verify"]
+    for damaged in (rest, lists, whole):
+        for file in damaged:
+            flip(file)
+        output = CliRunner().invoke(group, arguments, catch_exceptions=False).output
+        unnamed = [f for f in damaged if repr(str(f)) not in output]
+        assert unnamed == []
+        for file in damaged:
+            flip(file)

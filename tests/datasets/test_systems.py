@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from kedro.io import DatasetError
 
+from mathamr_kedro.base.errors import find_cause
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.shards import EndOfShards, Shard
@@ -121,3 +122,15 @@ def test_runs_are_loaded_as_they_were_saved(tmp_path):
             assert type(hits) is type(again)
             assert hits.scores.tolist() == again.scores.tolist()
             assert (hits.ids, hits.judged_ids) == (again.ids, again.judged_ids)
+
+
+@pytest.mark.parametrize("content", ["", '{"system": "bm2', "\x00" * 9])
+def test_a_damaged_note_is_one_line_with_its_remedy(tmp_path, content):
+    note = tmp_path / "bm25.index.json"
+    note.write_text(content)
+    dataset = IndexDataset(filepath=str(note), path=str(tmp_path))
+    with pytest.raises(DatasetError) as caught:
+        dataset.load()
+    cause = find_cause(caught.value)
+    assert "bm25.index.json" in str(cause)
+    assert "run the stage 'indexing' again" in str(cause)

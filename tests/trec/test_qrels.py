@@ -187,3 +187,12 @@ def test_a_file_of_the_header_alone_has_no_judgments(tmp_path):
     path = written(tmp_path, "query-id\tcorpus-id\tscore\n")
     with pytest.raises(MalformedInputError, match="No judgments"):
         read_qrels(path, TREC)
+
+
+def test_topics_without_a_grade_are_told_and_a_file_without_one_is_refused(tmp_path):
+    file = tmp_path / "qrels.txt"
+    file.write_text("A.1 0 d1 1\nA.2 0 d1 -1\nA.2 0 d2 -1\n")
+    assert read_qrels(file).unjudged_topics == ("A.2",)
+    file.write_text("A.1 0 d1 -1\nA.1 0 d2 -1\n")
+    with pytest.raises(MalformedInputError, match="2 lines say that there is none"):
+        read_qrels(file)

@@ -269,6 +269,20 @@ def list_damage(folder: Path, remedy: str) -> list[str]:
     return found
 
 
+def read_json(path: Path, remedy: str) -> Any:
+    """Read a JSON file of our own.
+
+    Raises:
+        DamagedFileError: it is not JSON.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as exc:
+        raise DamagedFileError(
+            f"Expected JSON in {str(path)!r} ({exc}): it was damaged; {remedy}"
+        ) from exc
+
+
 def _check(path: Path, known: list[FileChecksum], remedy: str, whole: bool) -> None:
     for number, expected in enumerate(known, start=1):
         try:

@@ -5,6 +5,7 @@
     data/
       .lock          held by the operating system while its owner lives
       .writer.json   who that is
+      checksums.json of what it has written, when it has ended
 
 Readers never ask. Processes that a writer starts (the cells of an experiment) may write
 beside it: they inherit its token, and what they share has locks of its own.
@@ -23,6 +24,7 @@ from typing import Any
 
 from mathamr_kedro.base.errors import LockedError
 from mathamr_kedro.base.files import FolderLock, write_text
+from mathamr_kedro.base.root_checksums import RootChecksums
 
 TOKEN = "MATHAMR_WRITER"
 """Environment variable that tells a child which writer it belongs to."""
@@ -54,6 +56,7 @@ class WriterLock:
         token = self._inherited or uuid.uuid4().hex
         try:
             write_text(root / _RECORD, json.dumps(_make_record(token, command)))
+            self._checksums = RootChecksums(root)
         except OSError:
             self._lock.close()
             raise
@@ -63,8 +66,11 @@ class WriterLock:
         """Release the lock."""
         if self._lock is None:
             return
-        self._lock.close()
-        self._lock = None
+        try:
+            self._checksums.write()
+        finally:
+            self._lock.close()
+            self._lock = None
         if self._inherited is None:
             os.environ.pop(TOKEN, None)
 

@@ -17,6 +17,7 @@ from kedro.io import CatalogProtocol, DatasetError
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
 from mathamr_kedro.base.errors import MathAMRError, find_cause
+from mathamr_kedro.base.root_checksums import NAME, list_root_damage
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 from mathamr_kedro.hints import complete_commands
@@ -53,7 +54,11 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
         click.echo(f"{stage:<13} {_describe_stage(catalog, stage)}")
     if not verify:
         return
-    damage = list(dict.fromkeys(_find_damage(root, catalog)))
+    damage = list(dict.fromkeys(find_damage(root, catalog)))
+    if not (root / NAME).exists():
+        click.echo(
+            "checksums     none of reports and notes: a run has not ended; run it again"
+        )
     for line in damage:
         complete = complete_commands(line, env, data_root)
         click.echo(f"damaged: {complete}", err=True)
@@ -89,20 +94,24 @@ def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
     """Name the missing outputs of a stage that other stages read."""
     others = (pipelines[name].inputs() for name in STAGES if name != stage)
     made = pipelines[stage].all_outputs() & set().union(*others)
-    missing = sorted(name for name in made if not catalog.exists(name))
+    try:
+        missing = sorted(name for name in made if not catalog.exists(name))
+    except DatasetError as exc:
+        return f"damaged: {find_cause(exc) or exc}"
     return f"no {', '.join(missing)}" if missing else "finished"
 
 
-def _find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
+def find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
     """Yield what is wrong below a data root, a line for each file."""
+    yield from list_root_damage(root, _AGAIN)
     for file in sorted(root.rglob(LIST_NAME)):
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
     for name in ("mathamr_plus.vectors", "mathamr_plus.index"):
-        if not catalog.exists(name):
-            continue
         try:
+            if not catalog.exists(name):
+                continue
             for error in catalog.load(name).verify():
                 yield str(error)
         except Exception as exc:

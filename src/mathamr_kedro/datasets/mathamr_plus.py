@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.base.errors import InputError
+from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.machines import Machine
@@ -299,6 +299,16 @@ class BuiltVectorIndex(LazyIndex):
             engine or self.engine, self.encoder, self.folder, self.connect
         )
         return UpdatableIndex(found, self.vectors.posts, load_encoder, lock)
+
+    def read_changes(self) -> Changes:
+        """Return what was added and deleted since indexing."""
+        if self.engine.engine == "exact":
+            return Changes()
+        where = self.engine, self.encoder, self.folder, self.connect
+        try:
+            return connect_index(*where).read_changes()
+        except MissingInputError:
+            return Changes()
 
     def verify(self) -> Iterator[InputError]:
         """Read all indexes in folders whole and yield what is wrong with them."""

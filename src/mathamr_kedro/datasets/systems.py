@@ -21,6 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
 
+from mathamr_kedro.base.checksums import read_json
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.base.hits import FormulaHits, Hits
@@ -125,7 +126,8 @@ class NotedDataset(AbstractDataset[Saved, Loaded]):
             raise MissingInputError(
                 f"{str(self._file)!r} is missing; run the stage {stage!r}"
             )
-        found: dict[str, Any] = json.loads(self._file.read_text(encoding="utf-8"))
+        remedy = f"delete it and run the stage {stage!r} again"
+        found: dict[str, Any] = read_json(self._file, remedy)
         return found
 
     def _shorten(self, path: Path) -> str:

@@ -84,6 +84,8 @@ class Qrels:
     """File they came from, for messages."""
     num_unjudged_lines: int = 0
     """Lines that state that there is no judgment (system failure, don't know)."""
+    unjudged_topics: tuple[TopicId, ...] = ()
+    """Topics that have only such lines."""
 
     @property
     def num_judgments(self) -> int:
@@ -145,9 +147,11 @@ def read_qrels(path: Path | str, scale: GradeScale = ARQMATH) -> Qrels:
                 f"{failure.detail} ({failure.source}, {failure.place})"
             )
     source = lines.columns.source
-    if not lines.grades and not unjudged:
-        raise MalformedInputError(f"No judgments in {source}; the file is empty")
-    return Qrels(lines.grades, source, unjudged)
+    if not lines.grades:
+        why = f"{unjudged} lines say that there is none" if unjudged else "it is empty"
+        raise MalformedInputError(f"No judgments in {source}: {why}")
+    topics = set(lines.columns.cells[0]) - lines.grades.keys()
+    return Qrels(lines.grades, source, unjudged, tuple(sorted(topics)))
 
 
 def iter_judgments(

@@ -22,6 +22,7 @@ from mathamr_kedro.pipelines.evaluation.recording import (
     record_evaluation,
 )
 from mathamr_kedro.trec import Run
+from mathamr_kedro.vectors import Changes
 
 PARAMETERS: dict[str, Any] = {
     "preprocessing": {"graph": {"formula_mode": "opt"}},
@@ -38,10 +39,13 @@ ENCODER = {
 PARSER = {"parser": "builtin", "digest": "1f"}
 
 
-def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x"):
+UNCHANGED = Changes()
+
+
+def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x", changes=UNCHANGED):
     data = SimpleNamespace(checksum=mark, files=lambda: [])
     model = SimpleNamespace(facts=encoder, folder=Path(encoder["folder"]))
-    index = SimpleNamespace(encoder="of the vectors")
+    index = SimpleNamespace(encoder="of the vectors", read_changes=lambda: changes)
     return identify_evaluation(
         model, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
     )
@@ -54,6 +58,12 @@ def test_evaluation_is_named_by_its_parameters_and_data():
     assert record.amr_parser == PARSER
     assert record.collection == identify().collection
     assert record.collection != identify(mark="y").collection
+
+
+def test_posts_changed_by_hand_are_told_and_get_a_cell_of_their_own(caplog):
+    one, two = (identify(changes=Changes({}, frozenset({key}))) for key in "ab")
+    assert "0 posts were added and 1 deleted since indexing" in caplog.text
+    assert len({one.collection, two.collection, identify().collection}) == 3
 
 
 @pytest.mark.parametrize(

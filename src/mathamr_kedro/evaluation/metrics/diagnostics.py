@@ -98,6 +98,11 @@ def _check_lines(
             "there is no judgment (-1, 5 or 6) and are skipped",
             count=qrels.num_unjudged_lines,
         ),
+        *find(
+            "topics_without_judgment", "note", "{count} topics of the qrels have only "
+            "such lines and do not count; trec_eval counts 0 for them",
+            qrels.unjudged_topics,
+        ),
     ]  # fmt: skip
 
 

@@ -53,6 +53,16 @@ def identify_evaluation(
             "experiment will count its scores",
             model.folder.name,
         )
+    changes = index.read_changes()
+    if changes:
+        logger.warning(
+            "%d posts were added and %d deleted since indexing: the scores are not "
+            "those of the collection and get a cell of their own",
+            len(changes.added),
+            len(changes.deleted),
+        )
+        added = {key: checksum(*post) for key, post in changes.added.items()}
+        collection = checksum(collection, added, sorted(changes.deleted))
     named = {**model.facts, "vectors": index.encoder}
     record = CellRecord.identify(parameters, named, collection, is_current)
     return replace(record, amr_parser=dict(amr_parser))
