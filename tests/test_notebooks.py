@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,11 @@ def test_notebook_runs_from_a_fresh_demo(path, kernel):
     assert all(not cell.get("outputs") for cell in notebook.cells), "strip the outputs"
     notebook.cells.insert(0, new_code_cell("%reset -f"))  # names of the one before
     asyncio.run(execute(NotebookClient(notebook, kernel, timeout=PATIENCE)))
+    outputs = [o for c in notebook.cells for o in c.get("outputs", ())]
+    for data in (o["data"] for o in outputs if "data" in o):
+        # figures are part of it, wherever nbconvert writes it to
+        assert "image/png" in data or not data["text/plain"].startswith("<Figure")
+        assert not re.search(r"!\[[^\]]*\]\((?!data:)", data.get("text/markdown", ""))
 
 
 async def execute(client: NotebookClient) -> None:

@@ -6,8 +6,10 @@ outputs needs neither: :func:`open_catalog` reads only ``conf/``.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -126,6 +128,18 @@ def list_versions(catalog: CatalogProtocol, name: str) -> list[str]:
     """
     file = Path(str(catalog[name]._describe()["filepath"]))
     return sorted((f.parent.name for f in file.glob(f"*/{file.name}")), reverse=True)
+
+
+def read_report(catalog: CatalogProtocol, name: str) -> str:
+    """Return a report in Markdown with its pictures inside, for notebooks."""
+    file = Path(str(catalog[name]._describe()["filepath"]))
+
+    def embed(found: re.Match[str]) -> str:
+        picture = base64.b64encode((file.parent / found[2]).read_bytes()).decode()
+        return f"![{found[1]}](data:image/png;base64,{picture})"
+
+    text = file.read_text(encoding="utf-8")
+    return re.sub(r"!\[([^\]]*)\]\(([^):]+\.png)\)", embed, text)
 
 
 class LastRun(NamedTuple):
