@@ -195,6 +195,23 @@ def test_results_are_of_the_kinds_asked_for(data):
         searcher.close()
 
 
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("primes kind:lemma", {"paper-euclid"}),
+        ('"infinitely many" primes', {"paper-many"}),
+        ("primes -integer -infinitely -study", {"paper-euclid"}),
+        ("primes +zebra", set()),
+    ],
+)
+def test_operators_choose_among_results(data, typed, found):
+    searcher = open_search(env="own", data_root=str(data))
+    answer = searcher.search(typed)
+    assert {result.post_id for result in answer.results} == found
+    assert any("+zebra" in told for told in answer.warnings) is (not found)
+    searcher.close()
+
+
 @pytest.mark.parametrize("options", [(), ("--system", "bm25"), ("--with", "bm25")])
 def test_terminal_shows_number_name_section_and_uses(data, options):
     asked = ("a prime divides $ab$", "--type", "lemma,theorem", "--top", "3")

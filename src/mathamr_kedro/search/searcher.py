@@ -35,6 +35,7 @@ from mathamr_kedro.search.explanation import (
     explain,
     label_nodes,
 )
+from mathamr_kedro.search.operators import read_operators
 from mathamr_kedro.search.reasons import list_reasons
 from mathamr_kedro.search.statements import Statements
 from mathamr_kedro.systems.base import (
@@ -115,7 +116,8 @@ class Searcher:
         """Find posts for words with formulas between dollars.
 
         Args:
-            text: the question.
+            text: the question; operators in it choose among results
+                (:mod:`~mathamr_kedro.search.operators`).
             top: how many posts.
             post_types: types of post or kinds of statement, such as ``lemma``; those of
                 the system if ``None``.
@@ -125,12 +127,17 @@ class Searcher:
         Raises:
             ConfigurationError: there is no such type, kind or system.
         """
-        query = self._encoder.read_text(text)
+        asked = read_operators(text)
+        query, keep = self._encoder.read_text(asked.text), asked.restrict(keep)
+        post_types = post_types or asked.kinds or None
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         hits = self._rank(query, depth, post_types, system)
         if keep is not None:
             texts = FoundTexts.read(self.lookups.texts, hits.ids)
             hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
+        if asked.has_filter and not len(hits):
+            told = f"none of the best {depth} posts has what {text!r} asks for"
+            query = replace(query, warnings=(*query.warnings, told))
         return self._describe(query, hits, post_types, system)
 
     def rank(
@@ -183,7 +190,7 @@ class Searcher:
         """
         key = query if isinstance(query, str) else query.key
         if isinstance(query, str):
-            query = self.lookups.topic(query) or self._encoder.read_text(query)
+            query = self.lookups.topic(query) or self.read(query)
         found = replace(self.compare(query, post_id), query_key=shorten(key, 60))
         if query.target == "formulas":
 
@@ -209,8 +216,9 @@ class Searcher:
 
     def read(self, text: str, is_formula: bool = False) -> Query:
         """Return words with formulas, or one formula, as a query."""
-        encoder = self._encoder
-        return encoder.read_formula(text) if is_formula else encoder.read_text(text)
+        if is_formula:
+            return self._encoder.read_formula(text)
+        return self._encoder.read_text(read_operators(text).text)
 
     def compare(self, query: Query, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post."""
