@@ -212,6 +212,22 @@ def test_operators_choose_among_results(data, typed, found):
     searcher.close()
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("an integer n > 1", "an integer $n > 1$"),
+        (r"p divides a·b in \ZZ", r"$p$ divides $a\cdot b$ in $\mathbb{Z}$"),
+    ],
+)
+def test_formulas_are_read_however_they_are_typed(data, typed, meant):
+    searcher = open_search("own", str(data))
+    one, other = (searcher.read(text).formula_map for text in (typed, meant))
+    searcher.close()
+    assert one and {m.latex.replace(" ", "") for m in one} <= {
+        m.latex.replace(" ", "") for m in other
+    }
+
+
 @pytest.mark.parametrize("options", [(), ("--system", "bm25"), ("--with", "bm25")])
 def test_terminal_shows_number_name_section_and_uses(data, options):
     asked = ("a prime divides $ab$", "--type", "lemma,theorem", "--top", "3")

@@ -26,6 +26,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex import trees_from_latex
     from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
+    from mathamr_kedro.formula.latex.typed import mark_formulas, write_latex
     from mathamr_kedro.formula.mathml import (
         TreeError,
         opt_from_mathml,
@@ -59,11 +60,13 @@ __all__ = [
     "draw_text",
     "find_kind",
     "find_trees",
+    "mark_formulas",
     "mathml_from_latex",
     "opt_from_mathml",
     "render_text",
     "slt_from_mathml",
     "trees_from_latex",
+    "write_latex",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -9,7 +9,12 @@ from typing import NamedTuple, TypeAlias
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
-from mathamr_kedro.formula import PatternMatch, compare_trees
+from mathamr_kedro.formula import (
+    PatternMatch,
+    compare_trees,
+    mark_formulas,
+    write_latex,
+)
 from mathamr_kedro.graph import (
     FORMULA,
     POST_TYPES,
@@ -128,7 +133,7 @@ class Searcher:
             ConfigurationError: there is no such type, kind or system.
         """
         asked = read_operators(text)
-        query, keep = self._encoder.read_text(asked.text), asked.restrict(keep)
+        query, keep = self._read_text(asked.text), asked.restrict(keep)
         post_types = post_types or asked.kinds or None
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         hits = self._rank(query, depth, post_types, system)
@@ -155,9 +160,8 @@ class Searcher:
         keep: ResultFilter | None = None,
     ) -> Answer:
         """Find posts by their formula that is most like a given one."""
-        return self._search_formula(
-            self._encoder.read_formula(latex), top, system, keep
-        )
+        query = self.read(latex, is_formula=True)
+        return self._search_formula(query, top, system, keep)
 
     def search_like(
         self, post_id: PostId, top: int = 10, post_types: Sequence[str] | None = None
@@ -217,8 +221,11 @@ class Searcher:
     def read(self, text: str, is_formula: bool = False) -> Query:
         """Return words with formulas, or one formula, as a query."""
         if is_formula:
-            return self._encoder.read_formula(text)
-        return self._encoder.read_text(read_operators(text).text)
+            return self._encoder.read_formula(write_latex(text))
+        return self._read_text(read_operators(text).text)
+
+    def _read_text(self, text: str) -> Query:
+        return self._encoder.read_text(mark_formulas(text))
 
     def compare(self, query: Query, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post."""

@@ -8,6 +8,8 @@ SLT <── layout_tree, baselines <──┐                  v
 OPT <── operator_tree <───────────┘
 
 LaTeX ──> macros, tokens ──> display_reader ──> display_mathml, display_symbols
+
+what people type ──> typed ──> LaTeX
 ```
 
 >>> trees = trees_from_latex(r"\frac{a}{2}")
