@@ -152,6 +152,7 @@ def take_serve_pictures(page: Page, address: str) -> None:
     page.take_picture(IMAGES / "serve_menu.png")
     show("formula", f"?mode=formula&q={quote(FORMULA)}", FOUND)
     show("why", f"{ASKED}&why=33733", WHY)
+    page.run("document.querySelectorAll('#sheet .fold').forEach(f => f.open = true)")
     page.run("document.querySelector('#sheet').scrollTop = 1e6")
     time.sleep(0.3)
     page.take_picture(IMAGES / "serve_graphs.png")
