@@ -156,6 +156,21 @@ def test_indexes_are_opened_when_they_are_first_asked_and_once(members):
     assert opened == ["words"]
 
 
+def test_what_a_first_query_would_wait_for_is_loaded_in_advance(members):
+    warm = []
+
+    class Slow(Rankings):
+        def warm_up(self):
+            warm.append("words")
+
+    members["words"] = members["words"]._replace(open=lambda: Slow({}))
+    search = Ensemble(members, FUSIONS, {"posts": "plain"})
+    search.warm_up("posts")
+    assert warm == []
+    search.warm_up("posts", "both")  # a fusion of which it is a part
+    assert warm == ["words"]
+
+
 def test_systems_are_listed_with_what_they_are(open_by):
     systems = open_by("plain").list_systems("posts")
     kinds = [systems[n] for n in ("plain", "words", "both")]

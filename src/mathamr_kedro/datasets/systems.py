@@ -219,6 +219,11 @@ class LazyIndex(ABC):
         """Return what the score of a post is the sum of."""
         return self._index.explain(query, key, form)
 
+    def warm_up(self) -> None:
+        """Open it, and load what its first query would wait for."""
+        if hasattr(self._index, "warm_up"):
+            self._index.warm_up()
+
     @cached_property
     def _index(self) -> Index:
         return self.open()

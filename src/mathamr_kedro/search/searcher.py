@@ -233,9 +233,9 @@ class Searcher:
         captions = self._caption(post, self.lookups.texts([post_id]).get(post_id))
         return explain(_entry(query), post, self._caption_query(query), captions)
 
-    def warm_up(self, target: Target = "formulas") -> None:
-        """Load what the default system of a target needs."""
-        self.systems.warm_up(target)
+    def warm_up(self, target: Target = "formulas", system: str | None = None) -> None:
+        """Load what a system, or the default one of a target, needs."""
+        self.systems.warm_up(target, system)
 
     def is_current(self) -> bool:
         """Tell whether the index is unchanged since it was opened."""

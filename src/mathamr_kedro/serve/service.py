@@ -121,9 +121,12 @@ class SearchService:
             self._open()
 
     def warm_up(self) -> None:
-        """Load in advance what only searches for formulas need."""
+        """Load in advance what searches for formulas, and by other systems, need."""
+        known = self.searcher.systems.list_systems("posts")
         try:
             self.searcher.warm_up()
+            for system in _LABELS.keys() & known.keys():
+                self.searcher.warm_up("posts", system)
         except MathAMRError as exc:
             _logger.warning("Searches for formulas will fail: %s", exc)
 

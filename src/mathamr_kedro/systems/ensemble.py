@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from threading import Lock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import Hits
@@ -117,10 +117,12 @@ class Ensemble:
             "evaluation.fusions)"
         )
 
-    def warm_up(self, target: Target) -> None:
-        """Open what the default system of a target needs."""
-        for name in self._list_parts(target, self.choose(target)):
-            self._open(name)
+    def warm_up(self, target: Target, system: str | None = None) -> None:
+        """Load what a system, or the default one, needs for its first query."""
+        for name in self._list_parts(target, self.choose(target, system)):
+            index: Any = self._open(name)
+            if hasattr(index, "warm_up"):  # most are ready when they are open
+                index.warm_up()
 
     def rank(
         self,

@@ -186,6 +186,15 @@ class SentenceIndex(Index):
             self._formulas = load_formulas(self._folder / target)
         return [name_formulas(hits, self._formulas) for hits in found]
 
+    def warm_up(self) -> None:
+        """Load the model: half a minute on a busy machine."""
+        self._load_encoder().encode(["prime"])
+
+    def _load_encoder(self) -> SentenceEncoder:
+        if self._encoder is None:
+            self._encoder = SentenceEncoder(find_text_model(self._system.model))
+        return self._encoder
+
     def _search(
         self,
         target: Target,
@@ -207,9 +216,7 @@ class SentenceIndex(Index):
             allowed = np.isin(names[:, 1], types)
         if not allowed.any():
             return [Hits([], np.zeros(0)) for _ in questions]
-        if self._encoder is None:
-            self._encoder = SentenceEncoder(find_text_model(self._system.model))
-        vectors = self._encoder.encode(questions)
+        vectors = self._load_encoder().encode(questions)
         queries = RaggedVectors.of([row[None] for row in vectors])
         return space.search(queries, depth, allowed, names[:, 0].take)
 
