@@ -20,8 +20,8 @@ import mathamr_kedro
 ROOT = Path(mathamr_kedro.__file__).parent
 KEDRO_SIDE = {
     "__main__", "cli", "context", "datasets", "environments", "experiment_runs",
-    "hooks", "pipeline_registry", "pipelines", "project", "project_search",
-    "run_summary", "serve", "settings",
+    "folder_sync", "hooks", "pipeline_registry", "pipelines", "project",
+    "project_search", "run_summary", "serve", "settings",
 }  # fmt: skip
 """The only modules that may know Kedro; all others are the domain."""
 
