@@ -136,7 +136,7 @@ def kill_runs(bench: Bench, number: int, rng: random.Random) -> Iterator[Case]:
 def _kill_once(bench: Bench, number: int, is_after: bool) -> Row:
     root = bench.empty()
     bench.run(root, _kill_at_rename(number, is_after))
-    place = _shorten(bench.renames[number])
+    place = shorten(bench.renames[number])
     fault = f"kill {'after' if is_after else 'before'} a rename"
     return bench.judge(fault, place, root, bench.run(root))
 
@@ -153,7 +153,7 @@ def damage_files(bench: Bench, per_kind: int, rng: random.Random) -> Iterator[Ca
     for file in sorted(bench.clean.rglob("*")):
         name = file.relative_to(bench.clean).as_posix()
         if file.is_file() and file.stat().st_size and not name.endswith(NEVER_DAMAGED):
-            kinds[_shorten(name)].append(file.relative_to(bench.clean))
+            kinds[shorten(name)].append(file.relative_to(bench.clean))
     cases = [
         partial(_damage_once, bench, fault, kind, file, rng.random())
         for kind, files in sorted(kinds.items())
@@ -229,7 +229,7 @@ def _go_on_at(bench: Bench, years: int, number: int) -> Row:
     return bench.judge(f"clock, {years:+d} year", "", root, end)
 
 
-def _shorten(name: str) -> str:
+def shorten(name: str) -> str:
     """Return the kind of a file: its folder and name without numbers and checksums."""
     stage, _, name = re.sub(r".*?(?=0[2-8]_)", "", name, count=1).partition("/")
     name = VERSION.sub("VERSION", name)

@@ -4,7 +4,8 @@ Starts ``mathamr serve`` and measures, over the loopback interface:
 
     start       from the command to the first answer of a search
     latency     warm queries one after the other, as the page asks them
-    clients     many at once: errors, and the memory of the server over time
+    clients     many at once: answers a second, times of answers, of refusals and of
+                /health, errors, and the memory of the server over time
     noise       requests made of noise: answers of 500 and above, and hangs
     weight      bytes of the page with everything it loads
 
@@ -113,8 +114,9 @@ def measure_latency(server: Server, count: int) -> dict[str, float]:
 
 
 async def load_clients(server: Server, clients: int, seconds: float) -> dict[str, Any]:
-    """Let many clients ask at once; watch errors and memory."""
+    """Let many clients ask at once; one that is refused waits as it was told to."""
     found: Counter[str] = Counter()
+    times: dict[str, list[float]] = {"answered": [], "refused": [], "health": []}
     memory: list[int] = []
     end = time.monotonic() + seconds
 
@@ -123,26 +125,45 @@ async def load_clients(server: Server, clients: int, seconds: float) -> dict[str
             asked = {"q": QUESTIONS[(number + sum(found.values())) % len(QUESTIONS)]}
             try:
                 url = f"{server.address}/api/search"
+                started = time.perf_counter()
                 answer = await client.get(url, params=asked)
+                kind = "answered" if answer.is_success else "refused"
+                times[kind].append(1000 * (time.perf_counter() - started))
                 found[str(answer.status_code)] += 1
+                await asyncio.sleep(float(answer.headers.get("Retry-After", 0)))
             except httpx.HTTPError as exc:
                 found[type(exc).__name__] += 1
 
-    async def watch() -> None:
+    async def watch(client: httpx.AsyncClient) -> None:
         while time.monotonic() < end:
             memory.append(server.read_memory())
+            started = time.perf_counter()
+            await client.get(f"{server.address}/health")
+            times["health"].append(1000 * (time.perf_counter() - started))
             await asyncio.sleep(max(0.2, seconds / 60))
 
-    limits = httpx.Limits(max_connections=clients)
+    limits = httpx.Limits(max_connections=clients + 1)
     async with httpx.AsyncClient(timeout=60, limits=limits) as client:
-        await asyncio.gather(watch(), *(ask(n, client) for n in range(clients)))
+        await asyncio.gather(watch(client), *(ask(n, client) for n in range(clients)))
     warm = memory[len(memory) // 4 :]
     return {
         "answers": dict(found),
-        "per_second": sum(found.values()) / seconds,
+        "answered_per_second": len(times["answered"]) / seconds,
+        "milliseconds": {
+            kind: dict(zip(("p50", "p95"), _cut(found), strict=True))
+            for kind, found in times.items()
+        },
         "memory_mb": [round(m / 1e6) for m in memory[:: max(1, len(memory) // 12)]],
         "memory_growth": warm[-1] / warm[0] - 1,
     }
+
+
+def _cut(times: Sequence[float]) -> tuple[float, float]:
+    """Return median and 95th percentile."""
+    if len(times) < 2:
+        return (*times, *times)[:2] if times else (0.0, 0.0)  # type: ignore[return-value]
+    cuts = statistics.quantiles(times, n=100)
+    return round(cuts[49], 1), round(cuts[94], 1)
 
 
 def make_noise(rng: random.Random) -> tuple[str, str, dict[str, Any]]:
@@ -245,8 +266,8 @@ def main() -> None:
     parser.add_argument("--workers", default="1")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--queries", type=int, default=200)
-    parser.add_argument("--clients", type=int, default=50)
-    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 10, 50])
+    parser.add_argument("--seconds", type=float, default=120, help="each of clients")
     parser.add_argument("--requests", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0, help="of the first request")
     given = parser.parse_args()
@@ -261,8 +282,10 @@ def main() -> None:
         if "latency" in given.parts:
             report["latency"] = measure_latency(server, given.queries)
         if "clients" in given.parts:
-            loaded = load_clients(server, given.clients, given.seconds)
-            report["clients"] = asyncio.run(loaded)
+            report["clients"] = {
+                clients: asyncio.run(load_clients(server, clients, given.seconds))
+                for clients in given.clients
+            }
         if "noise" in given.parts:
             seeds = range(given.seed, given.seed + given.requests)
             report["noise"] = asyncio.run(send_noise(server, seeds, 30))

@@ -256,8 +256,8 @@ def test_damage_of_the_note_loses_no_added_post(folder, store, damage):
     else:
         cut = content[: len(content) // 2]
         note.write_text(cut if damage == "cut" else content.replace("size", "sise", 1))
-        (error,) = EdgeConnection(folder).verify()
-        assert "edge.json" in str(error)
+    (error,) = EdgeConnection(folder).verify()
+    assert "edge.json" in str(error)
     with open_edge(folder, store) as found:
         assert list(found.changes.added) == ["900"]
     assert list(EdgeConnection(folder).verify()) == []

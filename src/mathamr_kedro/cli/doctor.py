@@ -54,7 +54,7 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
         click.echo(f"{stage:<13} {_describe_stage(catalog, stage)}")
     if not verify:
         return
-    damage = list(dict.fromkeys(find_damage(root, catalog)))
+    damage = list(dict.fromkeys(find_damage(root)))
     if not (root / NAME).exists():
         click.echo(
             "checksums     none of reports and notes: a run has not ended; run it again"
@@ -101,24 +101,21 @@ def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
     return f"no {', '.join(missing)}" if missing else "finished"
 
 
-def find_damage(root: Path, catalog: CatalogProtocol) -> Iterator[str]:
+def find_damage(root: Path) -> Iterator[str]:
     """Yield what is wrong below a data root, a line for each file."""
     yield from list_root_damage(root, _AGAIN)
     for file in sorted(root.rglob(LIST_NAME)):
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
-    for name in ("mathamr_plus.vectors", "mathamr_plus.index"):
-        try:
-            if not catalog.exists(name):
-                continue
-            for error in catalog.load(name).verify():
-                yield str(error)
-        except Exception as exc:
-            cause = find_cause(exc)
-            if cause is None:
-                raise
-            yield str(cause)
+    # Loaded here: Qdrant and torch take seconds, and only --verify needs them.
+    from mathamr_kedro.systems.mathamr_plus import VectorStores  # noqa: PLC0415
+    from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
+
+    models = root / "06_models"
+    yield from map(str, VectorStores(models).verify())
+    for folder in sorted(f for f in (models / "indexes").glob("*") if f.is_dir()):
+        yield from map(str, EdgeConnection(folder).verify())
 
 
 def _check_shards(file: Path) -> Iterator[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -309,14 +309,6 @@ class BuiltVectorIndex(LazyIndex):
             return connect_index(*where).read_changes()
         except MissingInputError:
             return Changes()
-
-    def verify(self) -> Iterator[InputError]:
-        """Read all indexes in folders whole and yield what is wrong with them."""
-        for folder in sorted(f for f in self.folder.parent.glob("*") if f.is_dir()):
-            # Loaded here: the engine 'exact' needs no Qdrant.
-            from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
-
-            yield from EdgeConnection(folder).verify()
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings."""

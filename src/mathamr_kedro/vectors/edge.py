@@ -122,6 +122,10 @@ class EdgeConnection(Connection):
         except DamagedFileError as error:
             yield error
             return
+        if not note and any(self.folder.glob("build-*")):
+            yield DamagedFileError(
+                f"Expected a file at {str(self.folder / _NOTE)!r} (got none); {_REMEDY}"
+            )
         if note.get("content"):
             yield from _find_damage(self.folder / note["build"], note["files"], True)
 

@@ -273,13 +273,23 @@ class VectorStore:
         """Tell whether it was not written again since it was opened."""
         return _State.read(self.folder) == self._state
 
-    def verify(self) -> Iterator[DamagedFileError]:
+    def verify(self) -> Iterator[InputError]:
         """Read all files whole and yield what is wrong with each."""
-        for shard in self.shards:
-            try:
-                shard.check(self.folder)
-            except DamagedFileError as error:
-                yield error
+        return verify_store(self.folder)
+
+
+def verify_store(folder: Path) -> Iterator[InputError]:
+    """Read all files of a store whole, also of one that cannot be opened."""
+    try:
+        shards = _State.read(folder).shards
+    except InputError as error:
+        yield error
+        return
+    for shard in shards:
+        try:
+            shard.check(folder)
+        except DamagedFileError as error:
+            yield error
 
 
 class LocatedPosts(NamedTuple):

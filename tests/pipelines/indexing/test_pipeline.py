@@ -21,6 +21,7 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.systems import Query
 from mathamr_kedro.vectors import EngineConfig
+from mathamr_kedro.vectors.edge import EdgeConnection
 from tests.pipelines.graph_world import prepare_graphs, run_stage
 from tests.pipelines.search_world import write_encoder
 
@@ -196,11 +197,11 @@ def test_damaged_vectors_and_index_are_mended_by_the_stage(
     for chunk in index.folder.rglob("chunk_0.mmap"):
         chunk.unlink()
     assert [segment.name in str(e) for e in stores.verify()] == [True]
-    assert len(list(index.verify())) == 4
+    assert len(list(EdgeConnection(index.folder).verify())) == 4
     with pytest.raises(DamagedFileError, match="posts-00000000-00000003"):
         stores.open(mark)
     found = run_stage(data, "indexing", indexing=small)
     assert found.load("mathamr_plus.index").counts["posts"] == 4
     assert read_vectors() == before
     assert "encoded again (3 posts)" in caplog.text
-    assert [*stores.verify(), *index.verify()] == []
+    assert [*stores.verify(), *EdgeConnection(index.folder).verify()] == []

@@ -29,6 +29,7 @@ from mathamr_kedro.systems.mathamr_plus.encoding import (
     encode_collection,
 )
 from mathamr_kedro.vectors import Dtype, StoreWriter, VectorStore
+from mathamr_kedro.vectors.store import verify_store
 
 logger = logging.getLogger(__name__)
 
@@ -78,10 +79,7 @@ class VectorStores:
     def verify(self) -> Iterator[InputError]:
         """Read all vectors and yield what is wrong with them."""
         for folder in (*self._find_folders(_POSTS), *self._find_folders(_TOPICS)):
-            try:
-                yield from VectorStore(folder).verify()
-            except InputError as error:
-                yield error
+            yield from verify_store(folder)
 
     def encode(
         self,
