@@ -20,7 +20,10 @@ from mathamr_kedro.corpus import BeirCollection, BeirFiles
 from mathamr_kedro.folder_sync import FolderSync
 from mathamr_kedro.project import configure_kedro, open_catalog
 from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.search.responses import TextPart
 from mathamr_kedro.search.statements import StatementNote
+from mathamr_kedro.serve import SearchService, ServeConfig
+from mathamr_kedro.serve.service import SearchRequest
 from mathamr_kedro.vectors import Addition
 from tests.pipelines.graph_world import PROJECT
 
@@ -187,8 +190,9 @@ def test_results_are_of_the_kinds_asked_for(data):
         (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
         assert first.post_id == "paper-euclid"
         assert first.statement == StatementNote(
-            kind="lemma", number="1.1", name="Euclid", section="Divisors", used_by=2
-        )
+            kind="lemma", number="1.1", name="Euclid", section="Divisors", used_by=2,
+            source="paper.tex", place="line 9",
+        )  # fmt: skip
         with pytest.raises(ConfigurationError, match=r"'lema'.*did you mean 'lemma'"):
             searcher.search("primes", post_types=("lema",))
     finally:
@@ -236,6 +240,34 @@ def test_terminal_shows_number_name_section_and_uses(data, options):
     assert "lemma 1.1 (Euclid), Divisors; used by 2 statements" in shown.stdout
     found = json.loads(run(search.command, data, *asked, *options, "--json").stdout)
     assert {r["statement"]["kind"] for r in found} <= {"lemma", "theorem"}
+
+
+def test_pages_get_statements_with_all_that_a_book_prints(data):
+    service = SearchService(ServeConfig("own", str(data)))
+    try:
+        asked = SearchRequest(3, type=("lemma",))
+        (found,) = service.search("a prime divides a product", asked).results
+        card = found.statement
+        assert (card.kind, card.used_by) == ("lemma", 2)
+        assert card.title == (TextPart("Lemma 1.1 (Euclid)"),)
+        assert card.section == (TextPart("Divisors"),)
+        assert (card.file, card.place) == ("paper.tex", "line 9")
+        first = found.sentences[0].parts  # the statement itself, not its name
+        assert first[0] == TextPart("If a prime ")
+        (theorem,) = service.search_formula(
+            "n > 1", SearchRequest(1, ("theorem",))
+        ).results
+        sheet = service.read_post(theorem.post_id).statement
+        assert sheet.proof == ((TextPart("By Lemma."),),)
+        assert [other.post_id for other in sheet.uses] == ["paper-euclid"]
+        assert [other.title for other in sheet.users] == [(TextPart("Theorem 1.3"),)]
+        about = service.list_systems()
+        assert about.kinds == ("theorem", "lemma", "text")
+        assert about.examples == ("Euclid", "Divisors")
+        with pytest.raises(ConfigurationError, match="did you mean 'lemma'"):
+            service.search_formula("n", SearchRequest(1, ("lema",)))
+    finally:
+        service.close()
 
 
 def test_a_statement_is_shown_with_its_proof_and_who_uses_it(data):

@@ -85,12 +85,13 @@ def test_unknown_kind_gets_the_nearest_name(searcher):
 @pytest.mark.parametrize(("links", "used"), [(True, [2, 0]), (False, [0, 0])])
 def test_a_statement_is_described_with_how_many_use_it(links, used):
     """Environments of an earlier version have no links."""
-    row = SimpleNamespace(kind="lemma", number="1.1", name="Euclid", section="Divisors")
-    table = SimpleNamespace(
-        find_all=lambda column, ids: dict.fromkeys(["p1", "p2"], row)
-    )
-    uses = make_table(premise_id=["p1", "p3", "p1"]) if links else None
+    about = {"kind": "lemma", "number": "1.1", "name": "Euclid", "section": "Divisors",
+             "source": "a.tex", "place": "line 3", "url": ""}  # fmt: skip
+    rows = {key: SimpleNamespace(post_id=key, **about) for key in ("p1", "p2")}
+    table = SimpleNamespace(find_all=lambda column, ids: rows)
+    users = ["q1", "q2", "q3"]
+    uses = make_table(premise_id=["p1", "p3", "p1"], post_id=users) if links else None
     found = Statements(table, uses).describe(["p1", "p2", "p9"])
     assert [note.used_by for note in found.values()] == used
-    assert found["p2"] == StatementNote(**vars(row), used_by=0)
+    assert found["p2"] == StatementNote(**about, used_by=0)
     assert found["p2"].describe() == "lemma 1.1 (Euclid), Divisors"

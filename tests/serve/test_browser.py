@@ -15,7 +15,10 @@ pytest.importorskip("websockets")
 from mathamr_kedro.search.responses import (
     GraphPictures,
     MentionPart,
+    NamedStatement,
     ShownSentence,
+    StatementCard,
+    StatementSheet,
     SystemShare,
     TextPart,
     TreesResponse,
@@ -359,6 +362,51 @@ def test_questions_cannot_inject(page: Page, address: str, text: str) -> None:
     page.open(f"{address}?q={quote(text)}")
     page.wait("document.querySelector('.card, .notice')")
     _check_harmless(page)
+
+
+def test_a_statement_has_number_section_proof_and_links(
+    page: Page, address: str, service: Any, monkeypatch
+) -> None:
+    found = service.search(QUESTION, SearchRequest(1))
+    words = lambda text: (TextPart(text),)  # noqa: E731
+    card = {
+        "kind": "lemma", "title": words("Lemma 4.7 (Euclid)"), "used_by": 2,
+        "section": words("Divisors"), "file": "a.tex", "place": "line 3",
+        "url": "https://stacks.math.columbia.edu/tag/000C",
+    }  # fmt: skip
+    results = tuple(
+        replace(found.results[0], statement=StatementCard(**card)) for _ in range(5)
+    )
+    post = service.read_post(found.results[0].post_id)
+    sheet = StatementSheet(
+        **card, chapter=(), proof=(words("By induction."),), uses=(),
+        users=(NamedStatement("33703", words("Theorem 5.1")),),
+    )  # fmt: skip
+    systems = replace(service.list_systems(), kinds=("lemma",), examples=("Euclid",))
+    monkeypatch.setattr(service, "search", lambda *_: replace(found, results=results))
+    monkeypatch.setattr(
+        service, "read_post", lambda _: replace(post, sentences=(), statement=sheet)
+    )
+    monkeypatch.setattr(service, "list_systems", lambda: systems)
+    ask(page, address, more="&type=lemma")
+    shown = page.run("document.querySelector('.card').innerText")
+    for part in ("Lemma 4.7 (Euclid)", "Divisors", "used by 2", "a.tex, line 3"):
+        assert part in shown
+    assert page.run("document.querySelector('.card a').href") == card["url"]
+    page.wait("document.querySelectorAll('#type option').length === 2")
+    assert page.run("document.querySelector('#type').value") == "lemma"
+    page.click(".card h2 button")
+    page.wait("document.querySelector('#sheet .links')")
+    assert "no text below its title" in page.run(
+        "document.querySelector('#sheet').textContent"
+    )
+    names = "[...document.querySelectorAll('.fold summary')].map(e => e.innerText)"
+    assert page.run(names) == ["Proof", "Used by (1)"]
+    page.run("document.querySelectorAll('.fold').forEach(e => { e.open = true })")
+    page.click("#sheet .links button")
+    page.wait("location.search.includes('post=33703')")
+    page.open(address)
+    page.wait("document.querySelectorAll('#examples button').length === 1")
 
 
 def test_posts_cannot_inject(page: Page, address: str, service: Any, monkeypatch):

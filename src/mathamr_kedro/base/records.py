@@ -191,6 +191,8 @@ class Statement(NamedTuple):
     """Its proofs as text with LaTeX; they are no part of the text of the post."""
     contexts: str = ""
     """Words of the sentences that cite it, e.g. "by Chow's lemma (Lemma)"."""
+    url: str = ""
+    """Its address on the web, if the collection knows it."""
 
 
 class StatementLink(NamedTuple):

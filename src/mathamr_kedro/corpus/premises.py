@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Failure, Statement, StatementLink
@@ -43,6 +44,8 @@ class StatementFiles(BeirFiles):
     text: tuple[str, ...] = ("text",)
     """Fields that make the text of a statement. Several are those of a declaration:
     then the words of its name (``inter div subset``) are before them."""
+    web: str = ""
+    """Address of a statement, with fields of its record: ``https://.../tag/{tag}``."""
 
 
 class PremiseCollection(BeirCollection):
@@ -52,10 +55,12 @@ class PremiseCollection(BeirCollection):
         files = files or StatementFiles()
         super().__init__(root, files)
         self._documents, self._text = files.documents, files.text
+        self._web = files.web
 
     @property
     def _settings(self) -> tuple[str, ...]:
-        return (*super()._settings, *self._text[1:])
+        web = (self._web,) if self._web else ()
+        return (*super()._settings, *self._text[1:], *web)
 
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield type, number, name and place of the statements."""
@@ -89,6 +94,7 @@ class PremiseCollection(BeirCollection):
             place=place,
             proved=bool(record.get("proved")),
             proof="",
+            url=_fill(self._web, cells),
         )
 
     def _find_documents(self) -> list[Path]:
@@ -141,3 +147,11 @@ def name_id(name: str) -> str:
     'Kraft_inequality'
     """
     return "_".join(name.split())
+
+
+def _fill(pattern: str, cells: dict[str, str]) -> str:
+    """Return an address with the fields of a record; none if it lacks one."""
+    try:
+        return pattern.format(**{key: quote(cell) for key, cell in cells.items()})
+    except KeyError:
+        return ""

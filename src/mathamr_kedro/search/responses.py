@@ -109,6 +109,43 @@ class PatternBindings:
 
 
 @dataclass(frozen=True)
+class StatementCard:
+    """What is known of a post that is a statement."""
+
+    kind: str
+    """``theorem``, ``lemma``, ...; ``text``: what is outside of statements."""
+    title: tuple[Part, ...]
+    """As a book prints it: *Lemma 4.7 (Euclid)*."""
+    section: tuple[Part, ...]
+    used_by: int
+    """Number of statements whose proofs cite it."""
+    file: str
+    place: str
+    """Line of the file."""
+    url: str
+    """Address on the web; may be empty."""
+
+
+@dataclass(frozen=True)
+class NamedStatement:
+    """A statement that another one is linked with."""
+
+    post_id: str
+    title: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class StatementSheet(StatementCard):
+    """A statement with its proof and its neighbours."""
+
+    chapter: tuple[Part, ...]
+    proof: tuple[tuple[Part, ...], ...]
+    """Paragraphs; none if it is not known."""
+    uses: tuple[NamedStatement, ...]
+    users: tuple[NamedStatement, ...]
+
+
+@dataclass(frozen=True)
 class FoundPost:
     """One post that was found."""
 
@@ -127,7 +164,8 @@ class FoundPost:
     date: str | None = None
     votes: int | None = None
     sentences: tuple[ShownSentence, ...] = ()
-    """Those that hold what matched."""
+    """Those that hold what matched; the first ones of a statement."""
+    statement: StatementCard | None = None
 
 
 @dataclass(frozen=True)
@@ -152,6 +190,7 @@ class PostResponse:
     votes: int | None
     question_id: str | None
     sentences: tuple[Sentence, ...]
+    statement: StatementSheet | None = None
 
 
 @dataclass(frozen=True)
@@ -252,6 +291,10 @@ class SystemsResponse:
     formula_default: str
     formula_systems: tuple[SystemName, ...]
     can_write: bool = False
+    kinds: tuple[str, ...] = ()
+    """Kinds of statements, the most frequent first."""
+    examples: tuple[str, ...] = ()
+    """Questions that fit the collection, if it has names to search for."""
 
 
 @dataclass(frozen=True)

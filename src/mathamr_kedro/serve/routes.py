@@ -54,8 +54,12 @@ def _read_request(
         10
     ),
     type: Annotated[
-        tuple[Literal["question", "answer", "document"], ...],
-        Query(max_length=3, description="Types of post; those of the system if none."),
+        tuple[Annotated[str, Field(max_length=_MAX_NAME)], ...],
+        Query(
+            max_length=20,
+            description="Types of post (question, answer, document) or kinds of "
+            "statement (/api/systems); those of the system if none.",
+        ),
     ] = (),
     tag: Annotated[
         str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
@@ -11,7 +11,7 @@ from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.corpus.extraction import CUT, PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
-from mathamr_kedro.graph import MathGraph, draw_math_graph, read_math_graph
+from mathamr_kedro.graph import POST_TYPES, MathGraph, draw_math_graph, read_math_graph
 from mathamr_kedro.graph.drawing.svg import STYLE
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.search import Searcher
@@ -60,7 +60,7 @@ class SearchRequest:
     top: int = 10
     """Number of posts."""
     type: Sequence[str] = ()
-    """Types of post; those of the system if none."""
+    """Types of post or kinds of statement; those of the system if none."""
     tag: str | None = None
     """Of the post or its question."""
     year: int | None = None
@@ -68,13 +68,17 @@ class SearchRequest:
     system: str | None = None
     """Who ranks; the default if ``None``."""
 
-    def make_filter(self, by_type: bool) -> Callable[[Post, Post | None], bool] | None:
+    def make_filter(
+        self, by_type: bool, statements: Collection[str] | None = None
+    ) -> Callable[[Post, Post | None], bool] | None:
         """Return which posts may be shown; ``None``: all.
 
         Args:
             by_type: whether types count, which a search by text asks its system for.
+            statements: posts that are of the kinds among them.
         """
         types = self.type if by_type else ()
+        chosen = statements or ()
         if not (types or self.tag or self.year):
             return None
 
@@ -82,7 +86,7 @@ class SearchRequest:
             tags = post.tags or (question.tags if question is not None else ())
             date = post.creation_date or ""
             return (
-                (not types or post.post_type in types)
+                (not types or post.post_type in types or post.post_id in chosen)
                 and (not self.tag or self.tag in tags)
                 and (not self.year or date.startswith(f"{self.year:04d}"))
             )
@@ -148,7 +152,9 @@ class SearchService:
     def search_formula(self, latex: str, asked: SearchRequest) -> SearchResponse:
         """Find posts by their formula that is most like a given one."""
         self.catch_up()
-        keep = asked.make_filter(by_type=True)
+        kinds = [kind for kind in asked.type if kind not in POST_TYPES]
+        chosen = self.searcher.lookups.statements.find_posts(kinds)
+        keep = asked.make_filter(by_type=True, statements=chosen)
         found = self.searcher.search_formula(latex, asked.top, asked.system, keep)
         return show_answer(found)
 
@@ -188,18 +194,23 @@ class SearchService:
         if post is None:
             raise MissingInputError(f"No post has the id {post_id!r}")
         parent = post.parent_id
-        return show_post(post, find([parent]).get(parent) if parent else None)
+        statement = self.searcher.lookups.statements.read(post_id)
+        question = find([parent]).get(parent) if parent else None
+        return show_post(post, question, statement)
 
     def list_systems(self) -> SystemsResponse:
         """Return what can be asked, and what is asked by default."""
         self.catch_up()
         choose = self.searcher.systems.choose
+        statements = self.searcher.lookups.statements
         return SystemsResponse(
             self.count_posts(),
             choose("posts"),
             self._name_systems("posts"),
             choose("formulas"),
             self._name_systems("formulas"),
+            kinds=tuple(statements.list_kinds()),
+            examples=statements.examples,
         )
 
     def _name_systems(self, target: Target) -> tuple[SystemName, ...]:

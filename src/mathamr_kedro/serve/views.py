@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import split_chunks
-from mathamr_kedro.base.records import FormulaMention, Post
+from mathamr_kedro.base.records import TEXT, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch, mathml_from_latex
 from mathamr_kedro.graph import read_placeholder
 from mathamr_kedro.search import Answer, Explanation, Result
@@ -30,6 +30,7 @@ from mathamr_kedro.search.responses import (
     FoundPost,
     LabelledNode,
     MentionPart,
+    NamedStatement,
     NodeMatch,
     Part,
     PatternBindings,
@@ -38,9 +39,12 @@ from mathamr_kedro.search.responses import (
     SearchResponse,
     Sentence,
     ShownSentence,
+    StatementCard,
+    StatementSheet,
     SystemShare,
     TextPart,
 )
+from mathamr_kedro.search.statements import StatementDetails, StatementNote
 from mathamr_kedro.systems import ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
@@ -48,6 +52,7 @@ _DOLLARS = re.compile(r"\$([^$]+)\$")
 _IN_QUESTION = "question "
 _SHOWN = 4
 """Sentences of a post in a list of results."""
+_SHOWN_OF_STATEMENT = 8
 _render = lru_cache(maxsize=20_000)(mathml_from_latex)
 
 
@@ -112,6 +117,14 @@ class TextView:
             last = number
         return tuple(shown)
 
+    def begin(self, title: tuple[Part, ...]) -> tuple[ShownSentence, ...]:
+        """Return the first sentences, without the title."""
+        skipped = bool(title) and [s.parts for s in self.sentences[:1]] == [title]
+        first = self.sentences[skipped : skipped + _SHOWN_OF_STATEMENT]
+        return tuple(
+            ShownSentence(s.key, s.new_paragraph, s.parts, False) for s in first
+        )
+
 
 def show_answer(
     answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
@@ -147,7 +160,13 @@ def _show_result(
     if post is not None:
         view = TextView.of_post(post)
         more = _describe(post, texts.get(post.parent_id or ""))
-        more["sentences"] = view.choose({m.post for m in matches})
+        sentences, title = view.choose({m.post for m in matches}), view.cut(post.title)
+        note = result.statement
+        if note is not None:
+            more["statement"] = StatementCard(**_show_note(note))
+            if note.kind != TEXT or [s.parts for s in sentences] == [title]:
+                sentences = view.begin(title)
+        more["sentences"] = sentences
     return FoundPost(
         result.rank,
         result.post_id,
@@ -162,7 +181,37 @@ def _show_result(
     )
 
 
-def show_post(post: Post, question: Post | None) -> PostResponse:
+def show_statement(found: StatementDetails) -> StatementSheet:
+    """Return a statement with its proof and its neighbours."""
+    uses, users = (
+        tuple(NamedStatement(k, show_words(note.title)) for k, note in notes.items())
+        for notes in (found.uses, found.used_by)
+    )
+    paragraphs = filter(None, map(str.strip, found.proof.split("\n\n")))
+    return StatementSheet(
+        **_show_note(found.note),
+        chapter=show_words(found.chapter),
+        proof=tuple(map(show_words, paragraphs)),
+        uses=uses,
+        users=users,
+    )
+
+
+def _show_note(note: StatementNote) -> dict[str, Any]:
+    return {
+        "kind": note.kind,
+        "title": show_words(note.title),
+        "section": show_words(note.section),
+        "used_by": note.used_by,
+        "file": note.source,
+        "place": note.place,
+        "url": note.url,
+    }
+
+
+def show_post(
+    post: Post, question: Post | None, statement: StatementDetails | None = None
+) -> PostResponse:
     """Return a whole post."""
     source = post if post.title or question is None else question
     view = TextView(source.title, source.formula_map)
@@ -173,6 +222,7 @@ def show_post(post: Post, question: Post | None) -> PostResponse:
         **_describe(post, question),
         question_id=post.parent_id,
         sentences=TextView.of_post(post).sentences,
+        statement=None if statement is None else show_statement(statement),
     )
 
 

@@ -351,6 +351,36 @@ function showBindings(pattern) {
   return make("p", { class: "meta" }, pattern.whole ? "An instance of your formula:" : "Holds an instance of your formula:", ...found);
 }
 
+// What a book prints, the title, or else the id.
+function headingOf(post) {
+  if (post.statement && post.statement.kind !== "text") return post.statement.title;
+  return post.title.length ? post.title : [{ text: `Post ${post.post_id}` }];
+}
+
+// Section, file and users of a statement, and where it is on the web.
+function placeOf(statement) {
+  if (!statement) return [];
+  const { section, used_by: users, file, place, url } = statement;
+  return [
+    section.length && statement.kind !== "text" ? make("span", { class: "section" }, ...showParts(section, { plain: true })) : null,
+    users ? make("span", {}, `used by ${users}`) : null,
+    file ? make("span", { class: "file" }, `${file}${place ? `, ${place}` : ""}`) : null,
+    url.startsWith("https://") ? make("a", { href: url, target: "_blank", rel: "noopener noreferrer" }, "on the web") : null,
+  ];
+}
+
+// The proof, and the statements beside this one, of the sheet of a post.
+function showStatement(statement) {
+  if (!statement) return [];
+  const links = (title, others) => others.length ? [fold(`${title} (${others.length})`, make("ul", { class: "links" },
+    ...others.map((other) => make("li", {}, make("button", { type: "button", onclick: () => openPost(other.post_id) }, ...showParts(other.title, { plain: true }))))))] : [];
+  const proof = statement.proof.map((parts) => make("p", {}, ...showParts(parts, { plain: true })));
+  return [
+    ...(proof.length ? [fold("Proof", make("div", { class: "prose" }, ...proof))] : []),
+    ...links("Its proof uses", statement.uses), ...links("Used by", statement.users),
+  ];
+}
+
 function showCard(result, best) {
   const context = { partners: findPartners(result), post: result.post_id, excerpt: true };
   const open = () => openPost(result.post_id);
@@ -359,11 +389,10 @@ function showCard(result, best) {
   const same = result.same === null ? null : Math.round(100 * result.same);
   const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), same === null ? result.score.toFixed(3) : `${same} % the same`);
   score.firstChild.style.setProperty("--share", `${same ?? Math.round(100 * Math.max(0, result.score / best))}%`);
-  const title = result.title.length ? showParts(result.title, { plain: true }) : [`Post ${result.post_id}`];
-  const card = make("article", { class: "card", tabindex: "-1", "aria-label": `Result ${result.rank}: ${plain(result.title)}` },
-    make("h2", {}, make("button", { type: "button", onclick: open }, ...title)),
+  const card = make("article", { class: "card", tabindex: "-1", "aria-label": `Result ${result.rank}: ${plain(headingOf(result))}` },
+    make("h2", {}, make("button", { type: "button", onclick: open }, ...showParts(headingOf(result), { plain: true }))),
     make("div", { class: "meta" },
-      make("span", { class: "kind" }, result.type), score,
+      make("span", { class: "kind" }, result.statement?.kind ?? result.type), score, ...placeOf(result.statement),
       result.votes === null ? null : make("span", {}, `${result.votes} ${result.votes === 1 ? "vote" : "votes"}`),
       result.date ? make("span", {}, result.date.slice(0, 4)) : null),
     result.pattern ? showBindings(result.pattern) : null,
@@ -426,7 +455,7 @@ function noteSheet(name, id) {
 }
 
 function describe(post) {
-  return make("div", { class: "meta" }, make("span", { class: "kind" }, post.type), make("span", {}, `Post ${post.post_id}`),
+  return make("div", { class: "meta" }, make("span", { class: "kind" }, post.statement?.kind ?? post.type), make("span", {}, `Post ${post.post_id}`), ...placeOf(post.statement),
     post.votes === null ? null : make("span", {}, `${post.votes} votes`), post.date ? make("span", {}, post.date) : null,
     ...post.tags.map((tag) => make("span", { class: "tag" }, tag)));
 }
@@ -435,8 +464,7 @@ function openPost(id) {
   noteSheet("post", id);
   return openSheet("Post", async () => {
     const post = await ask(`posts/${encodeURIComponent(id)}`);
-    const title = post.title.length ? showParts(post.title, { plain: true }) : [`Post ${id}`];
-    $("sheet-title").replaceChildren(...title);
+    $("sheet-title").replaceChildren(...showParts(headingOf(post), { plain: true }));
     const actions = make("div", { class: "actions" });
     if (query.sentences.length) actions.append(make("button", { type: "button", class: "first", onclick: () => openWhy(id) }, "Why this post"));
     if (post.question_id) actions.append(make("button", { type: "button", onclick: () => openPost(post.question_id) }, "Read the question"));
@@ -445,7 +473,7 @@ function openPost(id) {
     const context = { post: id, partners: partnersOf.get(id) };
     const body = repeated ? rest : post.sentences;
     const text = body.length ? showSentences(body, context) : make("p", { class: "lead" }, "This post has no text below its title.");
-    return [describe(post), text, actions];
+    return [describe(post), text, ...showStatement(post.statement), actions];
   });
 }
 
@@ -459,8 +487,7 @@ function openWhy(id) {
     const reasons = make("ul", { class: "reasons" }, ...found.reasons.map((parts) => make("li", {}, ...showParts(parts, { plain: true }))));
     const lead = make("p", { class: "lead" },
       `Each part of your ${isFormula() ? "formula" : "question"} counts with the part of the post that is nearest to it. The mean of the framed cells is ${found.maxsim.toFixed(3)}.`);
-    const title = found.post.title.length ? showParts(found.post.title, { plain: true }) : [`Post ${id}`];
-    $("sheet-title").replaceChildren("Why: ", ...title);
+    $("sheet-title").replaceChildren("Why: ", ...showParts(headingOf(found.post), { plain: true }));
     const heat = make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Similarities" }, showHeat(found));
     return [
       found.reasons.length ? reasons : make("p", { class: "lead" }, "Its words and formulas are others; what they mean is near to what you asked."),
@@ -779,22 +806,37 @@ function readAddress() {
 }
 addEventListener("popstate", readAddress);
 
-async function start() {
-  const address = new URLSearchParams(location.search);
-  if (!address.get("q")) box.focus({ preventScroll: true });
-  for (const text of EXAMPLES) {
+// Statements are chosen by their kinds instead of types of post.
+function showKinds(kinds) {
+  if (!kinds.length) return;
+  const chosen = $("type").value;
+  $("type").replaceChildren($("type").options[0], ...kinds.map((kind) => make("option", { value: kind }, kind)));
+  $("type").value = kinds.includes(chosen) ? chosen : "";
+}
+
+function showExamples(texts) {
+  for (const text of texts) {
     const button = make("button", { type: "button", onclick: () => { box.value = text; fit(); preview(); search(); } }, text);
     $("examples").append(button);
     ask("render", { q: text }).then((found) => button.replaceChildren(...showParts(found.parts, { plain: true }))).catch(() => {});
   }
+}
+
+async function start() {
+  const address = new URLSearchParams(location.search);
+  if (!address.get("q")) box.focus({ preventScroll: true });
   // the question comes first: what is typed meanwhile must stay
   const system = address.get("system") ?? "";
   $("system").replaceChildren(make("option", { value: system }, system));
+  const type = address.get("type"); // a kind of statement is known later
+  if (type && ![...$("type").options].some((o) => o.value === type)) $("type").append(make("option", { value: type }, type));
   readAddress();
   try {
     const found = await ask("systems");
     const chosen = $("system").value || found.default;
     $("about").textContent = `Ask in words and formulas. ${found.posts.toLocaleString("en")} texts wait in this index.`;
+    showExamples(found.examples.length ? found.examples : EXAMPLES);
+    showKinds(found.kinds);
     $("system").dataset.default = found.default;
     const [plainNames, rest] = [true, false].map((isPlain) => found.systems.filter(({ label }) => !!label === isPlain));
     $("system").replaceChildren(
