@@ -21,6 +21,7 @@ from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import Post
+from mathamr_kedro.corpus.own_files import list_shown
 from mathamr_kedro.pipelines.amr_parsing.reuse import checksum_text
 from mathamr_kedro.project import configure_kedro, find_project, open_catalog
 from mathamr_kedro.project_search import open_updatable_index
@@ -131,7 +132,7 @@ def _look_at(folder: Path) -> Mapping[Path, tuple[int, int]]:
     if not folder.is_dir():
         raise MissingInputError(f"Expected a folder at {str(folder)!r}; it is gone")
     found = {}
-    for file in folder.rglob("*"):
+    for file in list_shown(folder):
         try:
             state = file.stat()
         except OSError:  # deleted meanwhile, or a link that leads nowhere

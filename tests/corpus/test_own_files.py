@@ -197,6 +197,8 @@ def test_unknown_files_and_wrong_encodings_are_failures(tmp_path):
     (tmp_path / "b.md").write_bytes(b"\0\xff")
     (tmp_path / "c.png").write_bytes(b"PNG")
     (tmp_path / ".hidden").write_text("")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "description.md").write_text("No text of ours.")
     posts, failures = posts_of(tmp_path)
     assert [p.post_id for p in posts] == ["a.md"]
     assert [(f.source, f.reason) for f in failures] == [

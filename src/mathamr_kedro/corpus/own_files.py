@@ -104,7 +104,7 @@ class OwnCollection(Collection):
                 f"The folder {str(self.root)!r} is missing; name yours: `kedro run "
                 "--env own --params raw_root=FOLDER`"
             )
-        files = [f for f in sorted(self.root.rglob("*")) if _is_file(f)]
+        files = [f for f in list_shown(self.root) if _is_file(f)]
         if not any(_markup_of(f) or _is_jsonl(f) for f in files):
             raise MissingInputError(
                 f"Expected Markdown, HTML, LaTeX, Word, PDF or JSONL files in "
@@ -324,9 +324,20 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
         )
 
 
+def list_shown(folder: Path) -> list[Path]:
+    """Return what is below a folder and not hidden, such as ``.git``, in order."""
+    below = len(folder.parts)
+    found = (p for p in folder.rglob("*") if not _is_hidden(p.parts[below:]))
+    return sorted(found)
+
+
+def _is_hidden(parts: tuple[str, ...]) -> bool:
+    return any(part.startswith(".") for part in parts)
+
+
 def _is_file(path: Path) -> bool:  # a link that leads nowhere is reported
     is_there = path.is_file() or (path.is_symlink() and not path.exists())
-    return is_there and not path.name.startswith(".")
+    return is_there
 
 
 def _markup_of(path: Path) -> Markup | None:
