@@ -110,7 +110,7 @@ def test_detail_shows_the_paired_interval(report):
     assert _row(text, "other")[1] == f"{d.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
     assert _row(text, "bm25†")[1] == "–"
     assert _row(text, "ours")[-3] == "12.0"
-    assert "on a laptop" in text
+    assert "On a laptop" in text
     assert "first: 4 topics" in text
     order = [text.index(f"| {name}") for name in ("ours", "other", "bm25†")]
     assert order == sorted(order)

@@ -540,8 +540,9 @@ def _note_costs(scores: CollectionScores) -> list[str]:
         return []
     trained = any("training_seconds" in cost for cost in scores.costs.values())
     return [
-        "ms/query: only the search, of queries that are already encoded, on "
-        f"{'; '.join(used)}. Index: vectors of what may be returned."
+        "ms/query: the search; sentence encoders read the query in this time, graphs "
+        f"of queries are encoded before it. On {'; '.join(used)}. Index: vectors of "
+        "what may be returned."
         + (" Training: all epochs, wherever they ran." if trained else "")
     ]
 
