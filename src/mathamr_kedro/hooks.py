@@ -144,7 +144,7 @@ def _check_inputs(pipeline: Pipeline, catalog: CatalogProtocol) -> None:
         and not isinstance(catalog.get(name), OptionalJSONDataset)
         and not catalog.exists(name)
     }
-    whole = pipelines["__default__"]
+    whole = pipelines.get("__default__", pipeline)
     makers = [node.name for node in whole.nodes if missing & {*node.outputs}]
     if "collection" in missing or (
         makers and "collection" in whole.to_nodes(*makers).inputs()
