@@ -126,6 +126,7 @@ def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
         "pattern": {"whole": True, "bindings": {"?a": to_plain(show_formula("z"))}},
         "same": None,
         "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
+        "statement": None,
         "sentences": shown["sentences"],
     }  # fmt: skip
     assert [(s["key"], s["gap"]) for s in shown["sentences"]] == [
