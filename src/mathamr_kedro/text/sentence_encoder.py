@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.text.models import EXTRA, find_base
 
@@ -105,6 +106,7 @@ def _add_adapters(model: Any, folder: Path) -> None:
         from peft.tuners.tuners_utils import BaseTunerLayer  # noqa: PLC0415
     except ImportError as exc:
         raise ConfigurationError(f"Expected the package peft; {EXTRA}") from exc
+    check_folder(folder, "install the package, or train it, again", whole=True)
     model.load_adapter(str(folder))
     for layer in model.modules():
         if isinstance(layer, BaseTunerLayer):
