@@ -19,17 +19,17 @@ help:  ## Show the commands.
 
 setup: $(STAMP)  ## Make .venv with the locked packages (skipped when current).
 
-# Of all locked packages the hashes are checked. Only what torch needs beside them on a machine with a GPU of NVIDIA has none.
+# torch comes first and by itself: which build of it fits depends on the machine. Of all others the hashes are checked.
 $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Expected $(PYTHON) on the PATH; install Python 3.11 or set PYTHON=..."; exit 1; }
 	@echo "Setting up $(VENV), once; some minutes, most of them to download."
 	@echo "1 of 4: an empty environment"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet pip==26.3
-	@echo "2 of 4: $$(grep -c '^[a-zA-Z].*==' requirements.lock) packages in the order of requirements.lock ($$(wc -l < requirements.lock) lines)"
+	@echo "2 of 4: torch, the build for this machine"
+	@$(BIN)/python -m pip install $$(grep -o '^torch==[^ ]*' requirements.lock)
+	@echo "3 of 4: $$(grep -c '^[a-zA-Z].*==' requirements.lock) packages in the order of requirements.lock ($$(wc -l < requirements.lock) lines)"
 	@$(BIN)/python -m pip install --no-deps --require-hashes -r requirements.lock
-	@echo "3 of 4: what torch needs on this machine"
-	@$(BIN)/python -m pip install --quiet $$(grep -o '^torch==[^ ]*' requirements.lock)
 	@echo "4 of 4: this project"
 	@$(BIN)/python -m pip install --quiet --no-deps --editable .
 	@touch $(STAMP)
