@@ -275,8 +275,6 @@ class Collection:
     """Finds the trees of formulas of posts and of topics."""
     posts: Callable[[], Iterable[Post]] = tuple
     """Questions, answers and documents."""
-    statements: Callable[[], Iterable[Statement]] = tuple
-    """What is known of documents that are statements."""
     graphs: Callable[[], Iterable[GraphRecord]] = tuple
     """Their math graphs, AMR with operator trees in place of formulas."""
     topics: Callable[[], Sequence[Topic]] = tuple
@@ -285,6 +283,8 @@ class Collection:
     judgments: Callable[[], Iterable[Judgment]] = tuple
     pairs: Callable[[], Iterable[TrainingPair]] = tuple
     """Questions with their answers."""
+    statements: Callable[[], Iterable[Statement]] = tuple
+    """What is known of documents that are statements."""
     count: Callable[[tuple[str, ...]], int | None] = lambda types: None
     """Number of posts of some types, if it is known; for the lines of progress."""
     checksums: Mapping[str, str] = field(default_factory=dict)

@@ -262,7 +262,8 @@ def test_documents_without_posts_are_refused(data: Path, trained, documents) -> 
     content = file.read_text()
     file.write_text(json.dumps(json.loads(content) | {"complete": False}))
     try:
-        with pytest.raises(Exception, match=r"posts.*is unfinished") as caught:
+        told = r"posts is missing; run .*ingestion"
+        with pytest.raises(Exception, match=told) as caught:
             run_training(data, **TEXTS)
         assert isinstance(find_cause(caught.value), MissingInputError)
         run_training(data)  # who needs no posts does not ask for them

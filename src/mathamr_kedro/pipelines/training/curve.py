@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mathamr_kedro.base.errors import DiskFullError
+from mathamr_kedro.base.errors import StorageError
 from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.figures import write_png
 from mathamr_kedro.learning.history import Progress, Record
@@ -55,6 +55,6 @@ class TrainingCurve:
         try:
             with replace_file(self._path) as part:
                 part.write_bytes(write_png(draw_history(self._history, self._running)))
-        except (OSError, DiskFullError) as error:
+        except (OSError, StorageError) as error:
             logger.warning("%s was not drawn: %s", self._path, error)
         self._due = time.monotonic() + _PAUSE
