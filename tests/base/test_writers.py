@@ -170,3 +170,12 @@ def test_what_a_writer_leaves_has_checksums_and_damage_stays_named(tmp_path):
     (tmp_path / "checksums.json").write_text(flipped)
     (line,) = list_root_damage(tmp_path, "run again")
     assert "checksums.json" in line
+
+
+def test_writers_of_one_process_leave_no_token(tmp_path, monkeypatch):
+    monkeypatch.delenv(TOKEN, raising=False)
+    first = WriterLock(tmp_path / "one", "mathamr serve")
+    second = WriterLock(tmp_path / "two", "mathamr serve")
+    first.close()
+    second.close()
+    assert TOKEN not in os.environ

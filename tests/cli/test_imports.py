@@ -48,6 +48,7 @@ def test_help_of_a_command_needs_no_model_and_no_session(name):
     assert [m for m in (*HEAVY, *SESSION) if m in loaded] == []
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(2400)
 def test_who_asks_one_question_waits_for_the_parser_and_the_encoder_alone(demo):
     loaded = list_modules(demo, "search", "is $\\sqrt p$ irrational?", "--env", "demo")

@@ -133,6 +133,7 @@ def test_ids_start_from_the_root(data: Path, notes: Path) -> None:
     assert folder.exit_code == 2 and "is a directory" in folder.output
 
 
+@pytest.mark.slow
 def test_a_sync_changes_what_differs_and_keeps_what_was_added_by_hand(
     data: Path, notes: Path
 ) -> None:
@@ -195,6 +196,7 @@ def test_status_says_when_the_index_must_be_built(data: Path) -> None:
     assert "posts       6 (0 added" in run(data, "status").stdout
 
 
+@pytest.mark.slow
 def test_posts_stay_when_the_collection_is_encoded_again(
     data: Path, notes: Path, caplog
 ) -> None:

@@ -58,6 +58,7 @@ def test_a_process_answers_over_standard_input(demo: Path) -> None:
     assert "prime" in text
 
 
+@pytest.mark.slow
 def test_half_a_surrogate_pair_is_answered(demo: Path) -> None:
     start = {"protocolVersion": "2025-03-26", "capabilities": {},
              "clientInfo": {"name": "test", "version": "1"}}  # fmt: skip

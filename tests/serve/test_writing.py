@@ -103,6 +103,7 @@ def test_what_cannot_be_read_is_named(opened: TestClient) -> None:
         assert answer.status_code == 422
 
 
+@pytest.mark.slow
 def test_a_post_of_thousands_of_formulas_is_cut_and_breaks_nothing(
     opened: TestClient,
 ) -> None:
@@ -138,6 +139,7 @@ def test_every_server_sees_at_once_what_another_one_acknowledged(
         assert opened.request(*args, json=["zebra-1"], headers=headers).is_client_error
 
 
+@pytest.mark.slow
 def test_nothing_is_written_while_a_run_writes(
     written: ServeConfig, opened: TestClient
 ) -> None:
@@ -146,15 +148,15 @@ def test_nothing_is_written_while_a_run_writes(
     command += "from mathamr_kedro.base.writers import WriterLock;"
     command += "lock = WriterLock(Path(sys.argv[1]), 'kedro run --env demo');"
     command += "print('locked', flush=True); sys.stdin.readline()"
-    run = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-c", command, str(written.data_root)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert run.stdout is not None
-    assert run.stdout.readline() == "locked\n"
-    refused = opened.post("/api/posts", json=[POST], headers=headers)
+    ) as run:  # fmt: skip
+        assert run.stdout is not None
+        assert run.stdout.readline() == "locked\n"
+        refused = opened.post("/api/posts", json=[POST], headers=headers)
+        run.communicate("\n")
     assert refused.status_code == 503
     assert refused.headers["Retry-After"]
     assert "kedro run --env demo" in refused.json()["detail"]
-    run.communicate("\n")
     assert opened.get("/api/posts/zebra-1").status_code == 404

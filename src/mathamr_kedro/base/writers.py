@@ -29,6 +29,8 @@ from mathamr_kedro.base.root_checksums import RootChecksums
 TOKEN = "MATHAMR_WRITER"
 """Environment variable that tells a child which writer it belongs to."""
 _RECORD = ".writer.json"
+_MADE_HERE: set[str] = set()
+"""Tokens of this process: what it starts inherits them, it does not."""
 
 
 class WriterLock:
@@ -44,23 +46,27 @@ class WriterLock:
     """
 
     def __init__(self, root: Path, command: str, seconds: float = 0) -> None:
-        self._inherited = os.environ.get(TOKEN)
+        inherited = os.environ.get(TOKEN)
         self._lock: FolderLock | None = None
         try:
             self._lock = FolderLock(root, "", seconds)
         except LockedError as exc:
             owner = _read(root)
-            if self._inherited and owner.get("token") == self._inherited:
+            if inherited and owner.get("token") == inherited:
                 return
             raise LockedError(_describe(root, owner)) from exc
-        token = self._inherited or uuid.uuid4().hex
+        self._token = uuid.uuid4().hex
+        if inherited and inherited not in _MADE_HERE:
+            self._token = inherited
+        else:
+            _MADE_HERE.add(self._token)
         try:
-            write_text(root / _RECORD, json.dumps(_make_record(token, command)))
+            write_text(root / _RECORD, json.dumps(_make_record(self._token, command)))
             self._checksums = RootChecksums(root)
         except OSError:
             self._lock.close()
             raise
-        os.environ[TOKEN] = token
+        os.environ[TOKEN] = self._token
 
     def close(self) -> None:
         """Release the lock."""
@@ -71,8 +77,8 @@ class WriterLock:
         finally:
             self._lock.close()
             self._lock = None
-        if self._inherited is None:
-            os.environ.pop(TOKEN, None)
+        if self._token in _MADE_HERE and os.environ.get(TOKEN) == self._token:
+            del os.environ[TOKEN]
 
     def __enter__(self) -> WriterLock:
         return self
