@@ -29,7 +29,8 @@ PAGES = [
     *sorted((PROJECT / "docs").rglob("*.md")),
 ]
 OTHER_DATA = (
-    r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster|stacks)|A\.301"
+    r"--env '?(pool|formula_pool|arqmath|ntcir12|benchmark|cluster|stacks|theoremqa)"
+    r"|A\.301"
 )
 SKIPPED = {
     OTHER_DATA: "reads a collection that is not part of the project",
@@ -59,11 +60,12 @@ SKIPPED = {
     ),
     r"^mathamr evaluate( -m| --task ntcir)?$": "part of a command",
     r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "only a name",
-    r"^mathamr (export|import|index)( [a-r]\w+)?$": "only a name",
+    r"^mathamr (export|import|index)( ([a-r]\w+|sync))?$": "only a name",
     r"^mathamr import": "tests/cli/test_graph_archives.py imports what was exported",
     r"^mathamr export release": "writes into the sources",
     r"training\.tracking\.mlflow": "needs the package mlflow",
     r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
+    r"\+adapter\b|mathamr_text": "needs a text model; tests/systems/adapter has one",
     r"--env demo\+ssemb": "trains for minutes; tests/systems/ssemb does on a part",
     r"path/to|/data/|~/": "names a folder of the reader",
 }
