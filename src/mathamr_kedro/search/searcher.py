@@ -134,7 +134,8 @@ class Searcher:
         """
         asked = read_operators(text)
         query, keep = self._read_text(asked.text), asked.restrict(keep)
-        post_types = post_types or asked.kinds or None
+        if post_types is None:
+            post_types = asked.kinds or None
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         hits = self._rank(query, depth, post_types, system)
         if keep is not None:
