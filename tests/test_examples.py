@@ -40,6 +40,7 @@ SKIPPED = {
     r"^kedro (viz|ipython|jupyter)|^make ": "opens a browser, a prompt, or sets up",
     r"^kedro pipeline create": "writes into conf/; tests/cli/test_kedro.py runs one",
     r"^mathamr models get": "downloads",
+    r"--watch\b": "waits for changes; tests/test_statement_search.py makes some",
     r"^mathamr (serve|mcp)": "waits for requests; tests/serve asks them",
     r"^mathamr experiments (run|compare|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
