@@ -14,6 +14,7 @@ from typing import Any, Literal
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
+from mathamr_kedro.evaluation.metrics.measures import parse_measure
 
 Values = Mapping[str, Any]
 
@@ -76,8 +77,9 @@ class Experiment:
     strategies of such a system are its parts."""
     task: int = 1
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
-    """Measures that are tested and shown; the first one chooses the best seed. If
-    none are stated: the first four of ``evaluation.measures``."""
+    """Measures that are tested and shown, those of them that are among
+    ``evaluation.measures``; the first one chooses the best seed. If none are stated:
+    the first four of ``evaluation.measures``."""
 
     def __post_init__(self) -> None:
         if not self.conditions:
@@ -88,6 +90,8 @@ class Experiment:
             )
         if not self.measures:
             raise ConfigurationError("Expected at least one measure (got none)")
+        for name in self.measures:
+            parse_measure(name)
         _expect(self.baseline, self.row_names, "baseline")
         for condition, changes in self.conditions.items():
             for stage in changes:
@@ -115,8 +119,11 @@ def read_experiment(parameters: Mapping[str, Any]) -> Experiment | None:
     if not values:
         return None
     measures = parameters.get("evaluation", {}).get("measures")
-    if measures and "measures" not in values:
-        values = {**values, "measures": list(measures)[:_NUM_MEASURES]}
+    if measures:
+        stated = values.get("measures", list(measures)[:_NUM_MEASURES])
+        # One experiment runs over ARQMath and NTCIR-12, whose measures differ.
+        known = [name for name in stated if name in measures]
+        values = {**values, "measures": known or stated}
     return read_parameters(Experiment, values, where=GROUP)
 
 

@@ -6,10 +6,11 @@ import importlib.metadata
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import describe_parser
-from mathamr_kedro.evaluation.stats import SeedResult, TestConfig
+from mathamr_kedro.evaluation.stats import PaperTable, SeedResult, TestConfig
 from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.costs import Costs
 from mathamr_kedro.experiments.grid import list_settings
@@ -71,7 +72,10 @@ class Outcome:
 
 
 def summarise_experiment(
-    grid: GridResults, settings: TestConfig, topic_set: str | None
+    grid: GridResults,
+    settings: TestConfig,
+    topic_set: str | None,
+    papers: Mapping[str, PaperTable] = MappingProxyType({}),
 ) -> Outcome:
     """Return the outcome of an experiment's finished cells."""
     experiment = grid.experiment
@@ -88,6 +92,7 @@ def summarise_experiment(
     newest = grid.finished[-1][1]
     parsers = _name_parsers([done for _, done in grid.finished])
     report = Report.of_experiment(experiment, results, settings)
+    report.add_papers(papers, results, settings)
     return Outcome(
         name=experiment.name,
         title=f"Experiment {experiment.name}",
@@ -109,9 +114,21 @@ def summarise_experiment(
 
 
 def summarise_evaluation(
-    cell: FinishedCell, settings: TestConfig, published: bool
+    cell: FinishedCell,
+    settings: TestConfig,
+    published: bool,
+    topic_set: str | None = None,
+    papers: Mapping[str, PaperTable] = MappingProxyType({}),
 ) -> Outcome:
-    """Return the outcome of one evaluation: its systems against one another."""
+    """Return the outcome of one evaluation: its systems against one another.
+
+    Args:
+        cell: the evaluation.
+        settings: how to test.
+        published: add what others published on ARQMath-3 (Tables 4.19 and 4.21).
+        topic_set: of the tables of other papers; ``None``: the last official one.
+        papers: their tables.
+    """
     scores: dict[tuple[int, str], dict[str, TopicScores]] = {
         (task, name): cell.read_topic_scores(task, name)
         for task in (1, 2)
@@ -133,7 +150,12 @@ def summarise_evaluation(
             ),
         )
     tables = Report.of_evaluation(cell, scores, settings, published)
-    (task, topic_set), systems = _choose_shown(scores)
+    for task in {paper.task for paper in papers.values()} & {t for t, _ in scores}:
+        names = [name for found, name in scores if found == task]
+        chosen = scores[task, choose_topic_set(names, topic_set)]
+        asked = {name: paper for name, paper in papers.items() if paper.task == task}
+        tables.add_papers(asked, _read_results(cell, task, chosen), settings)
+    (task, shown_set), systems = _choose_shown(scores)
     costs = cell.costs(task)
     results = {
         name: [SeedResult(cell.record.seed, values, _take_qps(costs, name))]
@@ -147,7 +169,7 @@ def summarise_evaluation(
         report=tables.add_note(_name_parsers([cell])),
         baseline=(ours or list(results))[0],
         measure=next(iter(next(iter(results.values()))[0].per_topic)),
-        facts=describe_cell(cell, topic_set),
+        facts=describe_cell(cell, shown_set),
         shown=tuple(
             ShownRun(name, cell, name)
             for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
@@ -226,6 +248,17 @@ def describe_cell(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
         "posts": index.get("posts"),
         "versions": dict(cell.record.versions),
         "settings": _describe_settings({SYSTEMS: cell}),
+    }
+
+
+def _read_results(
+    cell: FinishedCell, task: int, systems: Mapping[str, TopicScores]
+) -> dict[str, list[SeedResult]]:
+    """Return scores and costs of each system."""
+    costs, seed = cell.costs(task), cell.record.seed
+    return {
+        name: [SeedResult(seed, values, costs.figures(name), costs.machines(name))]
+        for name, (_, values) in systems.items()
     }
 
 

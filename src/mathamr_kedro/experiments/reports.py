@@ -13,6 +13,7 @@ from mathamr_kedro.evaluation.stats import (
     Comparison,
     Figure,
     Layout,
+    PaperTable,
     Row,
     SeedResult,
     Table,
@@ -62,6 +63,22 @@ class Report(NamedTuple):
             table, tests = best_seed_table(layout, results, settings)
             report.tables["best_seed"], report.tests["best_seed"] = table, tests
         return report
+
+    def add_papers(
+        self, papers: Mapping[str, PaperTable], results: Results, settings: TestConfig
+    ) -> None:
+        """Add the tables of other papers that have a figure of ours.
+
+        Args:
+            papers: their tables by name, e.g. ``003.2``.
+            results: over seeds, by condition or system.
+            settings: how to test.
+        """
+        for name, paper in papers.items():
+            filled = paper.fill(results, settings)
+            if filled is not None:
+                self.tables[f"paper_{name}"], tests = filled
+                self.tests.update({f"paper_{name}": tests} if tests else {})
 
     def add_note(self, note: str) -> Report:
         """Return the same with one more line below each table."""

@@ -28,6 +28,7 @@ from mathamr_kedro.evaluation.stats.paired_tests import (
     paired_t_test,
     randomisation_test,
 )
+from mathamr_kedro.evaluation.stats.paper_tables import PaperTable
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
     best_seed_table,
@@ -69,6 +70,7 @@ __all__ = [
     "Interval",
     "Layout",
     "PairedTest",
+    "PaperTable",
     "Row",
     "SeedResult",
     "Table",

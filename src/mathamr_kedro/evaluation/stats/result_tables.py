@@ -97,7 +97,7 @@ def best_seed_table(
     )
     notes = (
         *layout.notes,
-        *_test_notes(tests, config),
+        *describe_tests(tests, config),
         *_untested_notes(layout, tests),
         *_machine_notes(layout, {name: [r] for name, r in best.items()}),
     )
@@ -128,6 +128,16 @@ def mean_table(layout: Layout, results: Results) -> Table:
         *_machine_notes(layout, results),
     )
     return Table(layout.title, layout.label_titles, layout.columns, rows, notes)
+
+
+def describe_tests(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
+    """Return a note on what the marks of a table mean; none without tests."""
+    if not tests:
+        return []
+    end = f"p < {config.alpha:g} ({config.describe(len(tests))})."
+    if any(c.significant for c in tests):
+        return [f"† Baseline. * Differs from it with {end}"]
+    return [f"† Baseline. No condition differs from it with {end}"]
 
 
 def _mean_rows(layout: Layout, name: str, results: Results) -> Iterator[Row]:
@@ -208,15 +218,6 @@ def _check_conditions(layout: Layout, results: Results) -> None:
                 f"No row for condition {name!r} in {layout.title!r}"
                 f"{suggest(name, layout.rows)}; known: {', '.join(layout.rows)}"
             )
-
-
-def _test_notes(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
-    if not tests:
-        return []
-    end = f"p < {config.alpha:g} ({config.describe(len(tests))})."
-    if any(c.significant for c in tests):
-        return [f"† Baseline. * Differs from it with {end}"]
-    return [f"† Baseline. No condition differs from it with {end}"]
 
 
 def _untested_notes(layout: Layout, tests: Sequence[Comparison]) -> list[str]:

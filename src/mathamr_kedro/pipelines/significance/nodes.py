@@ -46,14 +46,16 @@ def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
         grid = GridResults.find(experiment, parameters, cells)
         if grid.missing:
             logger.warning("not finished: %s", grid.describe_missing())
-        return summarise_experiment(grid, config.tests, config.topic_set)
+        return summarise_experiment(grid, config.tests, config.topic_set, config.papers)
     found = cells.find_all(describe_key(parameters))
     if not found:
         raise MissingInputError(
             "No recorded evaluation with the current parameters in "
             f"{str(cells.base)!r}; run the stage 'evaluation'"
         )
-    return summarise_evaluation(found[-1], config.tests, config.published)
+    return summarise_evaluation(
+        found[-1], config.tests, config.published, config.topic_set, config.papers
+    )
 
 
 def write_tables(

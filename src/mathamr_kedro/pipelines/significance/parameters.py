@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.stats import PaperTable, TestConfig
 from mathamr_kedro.experiments.examples import ExamplesConfig
 
 
@@ -20,6 +20,9 @@ class SignificanceConfig:
     """Of an experiment's tables; ``None``: the last edition of ARQMath, or the only."""
     published: bool = False
     """Put our systems beside the published ones of Tables 4.19 and 4.21."""
+    papers: Mapping[str, PaperTable] = field(default_factory=dict)
+    """Tables of other papers by name, e.g. ``003.2``; written if the experiment, or
+    the evaluation, has a figure of them."""
     examples: ExamplesConfig = field(default_factory=ExamplesConfig)
 
     @classmethod
