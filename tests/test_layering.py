@@ -126,7 +126,7 @@ def test_domain_modules_import_without_kedro():
 def test_encoder_modules_import_on_a_bare_gpu_machine():
     allowed = _find_closure(BARE_NEEDS) | {"mathamr_kedro"}
     assert {"torch", "numpy", "torch_geometric"} <= allowed
-    assert not {"kedro", "pandas", "penman", "bm25s", "scipy", "lxml"} & allowed
+    assert not {"kedro", "pandas", "penman", "scipy", "lxml"} & allowed
     failed = _import_all(_list_modules(*BARE_GPU), [], sorted(allowed))
     assert failed == {}
 

@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
@@ -50,8 +50,9 @@ from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project import open_catalog, read_environment
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import CommentTexts
-from mathamr_kedro.systems import BASELINES, Fusion, Query, Target
+from mathamr_kedro.systems import BASELINES, Fusion, Index, Query, Target
 from mathamr_kedro.systems.base import TARGET_OF
+from mathamr_kedro.systems.bm25 import Bm25Index
 from mathamr_kedro.systems.ensemble import Ensemble, Member
 from mathamr_kedro.systems.mathamr_plus import (
     NAME,
@@ -62,7 +63,7 @@ from mathamr_kedro.systems.mathamr_plus import (
     Strategy,
 )
 from mathamr_kedro.text import SentenceEncoder, find_text_model
-from mathamr_kedro.vectors import PostEntry, UpdatableIndex
+from mathamr_kedro.vectors import PostEntry, QdrantIndex, UpdatableIndex
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -309,15 +310,25 @@ class _Project:
         """Return the rankings of a system that was indexed."""
         if not self.catalog[f"{name}.index"].exists():
             return {}
-        index = self.catalog.load(f"{name}.index")  # all of its rankings share it
+        index = self.catalog.load(f"{name}.index")
         kind = "system" if learns else "baseline"
+
+        @cache  # all of its rankings share it
+        def open_updated() -> Index:
+            opened: Index = index.open()
+            vectors = self.vectors.index
+            if isinstance(opened, Bm25Index) and isinstance(vectors, QdrantIndex):
+                changes = vectors.changes.by_hand()
+                opened.update(changes.added, changes.deleted)
+            return opened
+
         targets: tuple[Target, ...] = ("posts", "formulas")
         forms = {t: index.list_forms(t) for t in targets}
         return {
             form: Member(
                 kind,
                 frozenset(t for t in targets if form in forms[t]),
-                lambda: index,
+                open_updated,
                 form,
                 self.evaluation.depth,
             )

@@ -53,7 +53,7 @@ def test_help_of_a_command_needs_no_model_and_no_session(name):
 def test_who_asks_one_question_waits_for_the_parser_and_the_encoder_alone(demo):
     loaded = list_modules(demo, "search", "is $\\sqrt p$ irrational?", "--env", "demo")
     assert {"torch", "spacy"} <= loaded
-    others = "pandas sklearn scipy numba nltk bm25s matplotlib spacy.cli".split()
+    others = "pandas sklearn scipy numba nltk matplotlib spacy.cli".split()
     assert [m for m in (*others, *SESSION) if m in loaded] == []
 
 

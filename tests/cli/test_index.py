@@ -76,10 +76,11 @@ def read_status(data: Path) -> dict:
     return json.loads(run(data, "status", "--json").stdout)
 
 
-def find(data: Path, text: str) -> list[dict]:
-    options = ("--json", "--top", "20", "--system", "maxsim-exact")
+def find(data: Path, text: str, system: str = "maxsim-exact") -> list[dict]:
+    options = ("--json", "--top", "20", "--system", system)
     found = run(data, text, *options, command=search.command)
-    return json.loads(found.stdout[found.stdout.index("[\n") :])  # behind the log
+    _, start, results = found.stdout.partition("[\n")  # behind the log
+    return json.loads(start + results or "[]")
 
 
 def store_of(data: Path) -> VectorStore:
@@ -106,6 +107,26 @@ def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None
     status = read_status(data)
     assert (status["posts"], status["added"], status["deleted"]) == (10, 5, 0)
     assert status["is_built"]
+
+
+def test_words_see_at_once_what_was_added_replaced_and_deleted(
+    data: Path, tmp_path: Path
+) -> None:
+    searcher = open_search("test", str(data), "bm25")
+    assert not searcher.search("Tychonoff").results
+    file = tmp_path / "notes.jsonl"
+    records = [
+        {"id": "note", "title": "Tychonoff", "text": "Products are compact."},
+        {"id": "6", "text": "Nothing of the kind."},
+    ]
+    file.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    assert [r["post_id"] for r in find(data, "multiply primes", "bm25")] == ["6"]
+    run(data, "add", str(file))
+    assert [r["post_id"] for r in find(data, "Tychonoff", "bm25")] == ["note"]
+    assert find(data, "multiply primes", "bm25") == []
+    assert not searcher.is_current()  # a server opens the index again
+    run(data, "delete", "note")
+    assert find(data, "Tychonoff", "bm25") == []
 
 
 def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> None:

@@ -86,6 +86,47 @@ def test_other_types_of_post_can_be_asked_for(rank):
     assert rank("bm25", DATA, ask("irrational"), types=("question",)).ids == ["3"]
 
 
+QUESTIONS = [
+    post("q", "Why is it irrational?", post_type="question"),
+    post("a", "Because it is", parent="q"),
+    post("b", "Primes and sums"),
+    post("c", "Sums of primes", post_type="document"),
+]
+
+
+@pytest.mark.parametrize("system", ["bm25", "bm25_question", "bm25_fields"])
+def test_changed_posts_are_found_as_if_they_had_been_indexed(system, tmp_path):
+    """Slow twin: an index of the posts as they are now, with the old statistics."""
+    added = {
+        "q": post("q", "Why is it rational?", post_type="question"),
+        "b": post("b", "Squares"),
+        "n": post("n", "Primes by Tychonoff", post_type="document"),
+        "m": post("m", "It is not", parent="q"),
+    }
+    made = make_baseline(system)
+    opened = []
+    for name, posts in (("old", QUESTIONS), ("new", [*added.values(), QUESTIONS[1]])):
+        data, folder = Collection(posts=lambda posts=posts: posts), tmp_path / name
+        folder.mkdir()
+        made.index(data, folder, folder)
+        opened.append(made.open(data, folder, folder))
+    index, twin = opened
+    index.update(added, ["c"])
+
+    def find(asked, text, types=None):
+        (hits,) = asked.rank([ask(text)], 9, types=types)
+        return hits.ids
+
+    for text in ("Tychonoff", "rational", "irrational", "squares", "it", "sums"):
+        assert find(index, text) == find(twin, text)
+        assert find(index, text, ("question",)) == find(twin, text, ("question",))
+        assert find(index, text, ("document",)) == find(twin, text, ("document",))
+    assert find(index, "Tychonoff") == ["n"]
+    assert find(index, "sums") == []  # replaced, deleted
+    assert find(index, "rational", ("question",)) == ["q"]
+    assert find(index, "rational") == ([] if system == "bm25" else ["a", "m"])
+
+
 def test_the_question_of_an_answer_may_be_read_with_it(rank):
     posts = [
         post("q", "Why is it irrational?", post_type="question"),

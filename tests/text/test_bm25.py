@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.text.bm25 import TermIndex
 
 
@@ -57,17 +55,33 @@ def test_nothing_in_common_finds_nothing(query):
     assert TermIndex([]).search(query, 5).ids == []
 
 
-def test_jax_is_left_alone(tmp_path):
-    """Importing it would take most of a GPU's memory."""
-    (tmp_path / "jax").mkdir()
-    (tmp_path / "jax" / "__init__.py").write_text("raise SystemExit('imported')")
-    code = (
-        "import mathamr_kedro.text.bm25, importlib.util, sys;"
-        "assert 'jax' not in sys.modules; assert importlib.util.find_spec('jax')"
-    )
-    path = os.pathsep.join([str(tmp_path), *sys.path])
-    environment = os.environ | {"PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+def test_documents_added_later_score_as_if_they_had_been_there():
+    """Given the statistics: number of documents, mean length, frequencies of terms."""
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(20)]
+    drawn = [rng.choice(words, rng.integers(1, 30)).tolist() for _ in range(50)]
+    documents = [(str(i), terms) for i, terms in enumerate(drawn)]
+    documents[45][1].append("new")  # a term that the first ones do not have
+    first = TermIndex(documents[:40])
+    whole = TermIndex(documents, like=first)
+    later = TermIndex(documents[40:], like=first)
+    for query in (["w1", "w2", "w2"], ["new"], ["w3", "nowhere"]):
+        found = dict([*first.search(query, 99), *later.search(query, 99)])
+        assert found == dict(whole.search(query, 99))
+    assert later.search(["new"], 5).ids == ["45"]
+
+
+def test_only_what_is_allowed_is_returned(tmp_path):
+    TermIndex((i, ["a"]) for i in "123").save(tmp_path)
+    index = TermIndex.load(tmp_path)
+    allowed = np.array([False, True, True])
+    assert index.search(["a"], 1, allowed).ids == ["2"]
+
+
+def test_an_index_of_an_earlier_version_names_the_command(tmp_path):
+    (tmp_path / "ids.json").write_text("[]")
+    with pytest.raises(MissingInputError, match="run `kedro run --pipelines indexing`"):
+        TermIndex.load(tmp_path)
 
 
 def test_nothing_is_printed_while_an_index_is_made(capsys):

@@ -14,21 +14,30 @@ bm25_opt         patterns of the operator tree               formulas
 bm25_ngrams      runs of one to three tokens of LaTeX        formulas
 ===============  ==========================================  ===============
 
-An index holds four bytes for each term of the collection while it is built, and eight
-for each different term of a document afterwards. Formulas that look the same are the
-same: the one with the first id of each visual id is indexed.
+An index holds eight bytes for each different term of a document. Formulas that look the
+same are the same: the one with the first id of each visual id is indexed.
+
+Questions are indexed after what Task 1 may return, whose statistics count for all.
+Posts that are added, replaced or deleted later (:meth:`Bm25Index.update`) are a second,
+small index with the same statistics; ``bm25_graph`` does not find them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Collection as Ids
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import FormulaInstance, Post, Statement
-from mathamr_kedro.base.types import FormulaId
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import read_math_graph
 from mathamr_kedro.systems.base import (
@@ -58,8 +67,13 @@ from mathamr_kedro.text import (
 _NAME_WEIGHT = 3
 """How often a name or title counts (docs/results/benchmark.md)."""
 
+_TYPES, _MORE = "types.json", "questions"
+_RETURNED, _OTHERS = TASK_1_TYPES, ("question",)
+
 Documents: TypeAlias = Iterator[tuple[str, list[str]]]
 """Ids with their terms."""
+TypedDocuments: TypeAlias = Iterable[tuple[PostId, str, list[str]]]
+"""Ids of posts with their types and terms."""
 
 
 class Bm25:
@@ -68,6 +82,8 @@ class Bm25:
     Args:
         name: which, see above.
     """
+
+    VERSION = 2
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -88,13 +104,17 @@ class Bm25:
         for target in sorted(self.finds):
             part = folder / target
             part.mkdir()
-            found: TermIndex | FormulaTermIndex
-            if target == "posts":
-                found = TermIndex(_read_posts(self.name, data, TASK_1_TYPES))
-            else:
-                found = FormulaTermIndex.build(self.name, data)
-            found.save(part)
-            counts[target] = len(found)
+            if target == "formulas":
+                formulas = FormulaTermIndex.build(self.name, data)
+                formulas.save(part)
+                counts[target] = len(formulas)
+                continue
+            posts = PostTermIndex.build(_read_posts(self.name, data, _RETURNED))
+            others = PostTermIndex.build(_read_posts(self.name, data, _OTHERS), posts)
+            posts.save(part)
+            (part / _MORE).mkdir()
+            others.save(part / _MORE)
+            counts[target] = len(posts)
         files = [file for file in folder.rglob("*") if file.is_file()]
         return {**counts, "bytes": sum(file.stat().st_size for file in files)}
 
@@ -111,8 +131,15 @@ class Bm25Index(Index):
     ) -> None:
         self._name, self._finds = name, finds
         self._data, self._folder = data, folder
-        self._posts: dict[PostTypes, TermIndex] = {}
-        self._formulas: FormulaTermIndex | None = None
+        self._added: Mapping[PostId, Post] = {}
+        self._changed: frozenset[PostId] = frozenset()
+
+    def update(self, added: Mapping[PostId, Post], deleted: Ids[PostId]) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted.
+
+        To be called before the first query.
+        """
+        self._added, self._changed = added, frozenset((*added, *deleted))
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the one name."""
@@ -127,23 +154,116 @@ class Bm25Index(Index):
     ) -> Sequence[Hits]:
         """Return what shares terms with each query."""
         if queries and queries[0].target == "formulas":
-            if self._formulas is None:
-                self._formulas = FormulaTermIndex.load(
-                    self._name, self._folder / "formulas"
-                )
             return self._formulas.rank(queries, depth)
-        index = self._open_posts(types)
-        return [index.search(_query_terms(self._name, q), depth) for q in queries]
+        found = []
+        for query in queries:
+            terms = _query_terms(self._name, query)
+            lists = [p.search(terms, depth, types or _RETURNED) for p in self._posts]
+            ids = [key for hits in lists for key in hits.ids]
+            scores = np.concatenate([hits.scores for hits in lists])
+            found.append(Hits.rank(ids, scores).top(depth))
+        return found
 
-    def _open_posts(self, types: PostTypes) -> TermIndex:
-        """Return the index of posts; that of other types than usual is built."""
-        if types not in self._posts:
-            if types is None:
-                self._posts[types] = TermIndex.load(self._folder / "posts")
-            else:
-                documents = _read_posts(self._name, self._data, types)
-                self._posts[types] = TermIndex(documents)
-        return self._posts[types]
+    def warm_up(self) -> None:
+        """Read its files."""
+        for target in self._finds:
+            _ = self._posts if target == "posts" else self._formulas
+
+    @cached_property
+    def _formulas(self) -> FormulaTermIndex:
+        return FormulaTermIndex.load(self._name, self._folder / "formulas")
+
+    @cached_property
+    def _posts(self) -> list[PostTermIndex]:
+        """What Task 1 may return, questions, and what was changed since."""
+        folder = self._folder / "posts"
+        parts = [PostTermIndex.load(place) for place in (folder, folder / _MORE)]
+        if not self._changed or self._name == "bm25_graph":
+            changed: TypedDocuments = ()
+        else:
+            changed = self._read_changed({*parts[1].ids})
+        new = PostTermIndex.build(changed, parts[0])
+        for part in parts:
+            part.hide(self._changed.union(new.ids))
+        return [*parts, new]
+
+    def _read_changed(self, questions: set[PostId]) -> TypedDocuments:
+        """Return what was added, and the answers to questions that were changed."""
+        asked = {p.parent_id for p in self._added.values() if p.parent_id is not None}
+        changed = {k for k, p in self._added.items() if p.post_type == "question"}
+        changed |= self._changed & questions
+        posts = dict(self._added)
+        keys = {*posts}
+        if changed or asked:
+            for post in self._data.posts():
+                key, answers = post.post_id, post.parent_id in changed
+                if (answers or key in asked) and key not in self._changed:
+                    posts[key] = post
+                    keys.update([key] if answers else [])
+        data = Collection(posts=posts.values)
+        read = _read_posts(self._name, data, _RETURNED + _OTHERS)
+        return [row for row in read if row[0] in keys]
+
+
+class PostTermIndex:
+    """Posts of several types by their terms.
+
+    Args:
+        index: their terms.
+        types: of its documents.
+    """
+
+    def __init__(self, index: TermIndex, types: list[str]) -> None:
+        self._index, self._types = index, types
+        self._hidden: frozenset[PostId] = frozenset()
+        self._allowed: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+
+    @classmethod
+    def build(
+        cls, posts: TypedDocuments, like: PostTermIndex | None = None
+    ) -> PostTermIndex:
+        """Read the posts; ``like``: another index, whose statistics count."""
+        types: list[str] = []
+
+        def read() -> Documents:
+            for key, post_type, terms in posts:
+                types.append(post_type)
+                yield key, terms
+
+        return cls(TermIndex(read(), like._index if like is not None else None), types)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def ids(self) -> list[PostId]:
+        """Of the posts."""
+        return self._index.ids
+
+    def hide(self, keys: frozenset[PostId]) -> None:
+        """Return these posts no longer."""
+        self._hidden = keys
+
+    def search(self, terms: Sequence[str], depth: int, types: tuple[str, ...]) -> Hits:
+        """Return the best posts of some types."""
+        if types not in self._allowed:
+            rows = zip(self.ids, self._types, strict=True)
+            shown = [t in types and key not in self._hidden for key, t in rows]
+            self._allowed[types] = np.array(shown, dtype=np.bool_)
+        if not self._allowed[types].any():
+            return Hits.rank([], [])
+        return self._index.search(terms, depth, self._allowed[types])
+
+    def save(self, folder: Path) -> None:
+        """Write the index to a folder."""
+        self._index.save(folder)
+        (folder / _TYPES).write_text(json.dumps(self._types), encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> PostTermIndex:
+        """Read what :meth:`save` wrote."""
+        index = TermIndex.load(folder)
+        return cls(index, json.loads((folder / _TYPES).read_text(encoding="utf-8")))
 
 
 class FormulaTermIndex:
@@ -197,18 +317,21 @@ class FormulaTermIndex:
         return cls(system, load_formulas(folder), TermIndex.load(folder))
 
 
-def _read_posts(system: str, data: Collection, types: tuple[str, ...]) -> Documents:
+def _read_posts(
+    system: str, data: Collection, types: tuple[str, ...]
+) -> TypedDocuments:
     """Yield the posts of some types with their terms."""
     total = data.count(types)
     if system == "bm25_graph":
         records = (r for r in data.graphs() if r.post_type in types)
         told = report_progress(records, "graphs read for bm25_graph", total=total)
         for record in told:
-            yield record.graph_id, list_graph_terms(read_math_graph(record.graph))
+            terms = list_graph_terms(read_math_graph(record.graph))
+            yield record.graph_id, record.post_type, terms
         return
     list_terms = _text_terms if system != "bm25_fields" else _titled_terms
     questions: dict[str, list[str]] = {}
-    if system != "bm25":
+    if system != "bm25" and "answer" in types:
         questions = {
             p.post_id: list_terms(p) for p in data.posts() if p.post_type == "question"
         }
@@ -218,7 +341,7 @@ def _read_posts(system: str, data: Collection, types: tuple[str, ...]) -> Docume
     posts = (p for p in data.posts() if p.post_type in types)
     for post in report_progress(posts, f"posts read for {system}", total=total):
         terms = list_terms(post) + questions.get(post.parent_id or "", [])
-        yield post.post_id, terms + fields.get(post.post_id, [])
+        yield post.post_id, post.post_type, terms + fields.get(post.post_id, [])
 
 
 def _read_formulas(

@@ -140,6 +140,8 @@ def build_index(
         values: parameters of a system that has none.
     """
     search: Any = {"name": system.name, **(values or {})}
+    if hasattr(system, "VERSION"):  # counts changes of the format of its index
+        search["version"] = system.VERSION
     if training is not None:
         search = asdict(training.system.config).get("search")
     weights = ""

@@ -1,111 +1,153 @@
-"""BM25 over any terms (package bm25s)."""
+r"""BM25 over any terms.
+
+.. math::
+
+    s(q, d) = \sum_{t \in q} \log\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right)
+              \frac{f_{t,d}}{f_{t,d} + k_1 (1 - b + b \, |d| / \overline{|d|})}
+
+What a term adds to the score of a document is computed once: a query adds up columns,
+as in the package bm25s, which takes a second to load and knows no statistics but those
+of the documents at hand.
+"""
 
 from __future__ import annotations
 
 import json
-import logging
-import sys
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import Hits
 
-_IDS = "ids.json"
+_FACTS = "terms.json"
+_ARRAYS = ("shares", "documents", "starts", "frequencies")
 _NOTHING = ""
 """A term that no query has: it keeps the place of a document without terms."""
-
-
-@cache
-def _load_bm25s() -> Any:
-    """Return the package, which most searches do not need and which takes a second.
-
-    It tries JAX if it is installed, which takes three quarters of a GPU, and
-    loads numba; what it would use them for, choosing the best, is done here.
-    """
-    hidden = [name for name in ("jax", "numba") if name not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]
-    try:
-        import bm25s  # noqa: PLC0415
-    finally:
-        for name in hidden:
-            del sys.modules[name]
-    # The package sets its own logger to DEBUG when it is imported.
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
-    return bm25s
-
-
-class _Corpus(NamedTuple):
-    """What bm25s indexes."""
-
-    ids: list[array[int]]
-    """Numbers of the terms of each document."""
-    vocab: dict[str, int]
+_K1, _B = 1.2, 0.75
 
 
 class TermIndex:
     """Documents by their terms.
 
-    Documents may come from a stream: a term takes four bytes while the index is built,
-    and eight for each document that has it afterwards.
+    Documents may come from a stream: each of their different terms takes eight bytes.
 
     >>> index = TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
     >>> index.search(["prime"], depth=5).ids
     ['1']
+
+    Args:
+        documents: ids with their terms.
+        like: another index whose statistics count here: number of documents, their
+            mean length, and how many have a term. Scores of both go together.
     """
 
     def __init__(
         self,
         documents: Iterable[tuple[str, Sequence[str]]],
-        k1: float = 1.2,
-        b: float = 0.75,
+        like: TermIndex | None = None,
     ) -> None:
-        self._scorer = _load_bm25s().BM25(k1=k1, b=b, method="lucene")
         numbers: defaultdict[str, int] = defaultdict(lambda: len(numbers))
-        self._ids: list[str] = []
-        listed: list[array[int]] = []
-        for key, terms in documents:
-            self._ids.append(key)
-            listed.append(array("I", [numbers[term] for term in terms or (_NOTHING,)]))
-        if listed:
-            corpus = _Corpus(listed, dict(numbers))
-            self._scorer.index(corpus, show_progress=False)
+        self.ids: list[str] = []
+        terms, counts, sizes, lengths = (array("I") for _ in range(4))
+        for key, listed in documents:
+            found = Counter(listed or (_NOTHING,))
+            self.ids.append(key)
+            terms.extend(numbers[term] for term in found)
+            counts.extend(found.values())
+            sizes.append(len(found))
+            lengths.append(found.total())
+        self._numbers = dict(numbers)
+        self._starts = np.zeros(len(numbers) + 1, dtype=np.int64)
+        columns = np.asarray(terms)
+        np.cumsum(np.bincount(columns, minlength=len(numbers)), out=self._starts[1:])
+        rows = np.repeat(np.arange(len(self.ids), dtype=np.int32), np.asarray(sizes))
+        self._count, self._mean_length = len(self.ids), 1.0
+        self._frequencies: NDArray[np.int64] = np.diff(self._starts)
+        if like is not None:
+            self._count, self._mean_length = like._count, like._mean_length
+            of_like = [like.count(term) for term in numbers]
+            self._frequencies = np.array(of_like, dtype=np.int64)
+        elif self.ids:
+            self._mean_length = float(np.mean(lengths))
+        order = np.argsort(columns, kind="stable")
+        columns, self._documents = columns[order], rows[order]
+        often = np.asarray(counts)[order].astype(np.float64)
+        length = np.asarray(lengths)[self._documents] / self._mean_length
+        known = self._frequencies + 0.5
+        rarity = np.log(1 + (self._count - self._frequencies + 0.5) / known)
+        share = often / (often + _K1 * (1 - _B + _B * length))
+        self._shares: NDArray[np.float32] = (
+            rarity.astype(np.float32)[columns] * share
+        ).astype(np.float32)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder."""
-        (folder / _IDS).write_text(json.dumps(self._ids), encoding="utf-8")
-        if self._ids:
-            self._scorer.save(folder, show_progress=False)
+        facts = {
+            "ids": self.ids,
+            "terms": list(self._numbers),
+            "count": self._count,
+            "mean_length": self._mean_length,
+        }
+        (folder / _FACTS).write_text(json.dumps(facts), encoding="utf-8")
+        for name in _ARRAYS:
+            np.save(folder / f"{name}.npy", getattr(self, f"_{name}"))
 
     @classmethod
     def load(cls, folder: Path) -> TermIndex:
-        """Read an index that :meth:`save` wrote; large arrays are mapped."""
-        found = cls(())
-        found._ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
-        if found._ids:
-            found._scorer = _load_bm25s().BM25.load(
-                folder, mmap=True, show_progress=False
+        """Read an index that :meth:`save` wrote; large arrays are mapped.
+
+        Raises:
+            MissingInputError: there is none, or one of an earlier version.
+        """
+        if not (folder / _FACTS).is_file():
+            raise MissingInputError(
+                f"Expected an index of terms in {str(folder)!r} (got none, or one of "
+                "an earlier version); run `kedro run --pipelines indexing`"
             )
+        facts: dict[str, Any] = json.loads((folder / _FACTS).read_text("utf-8"))
+        found = cls(())
+        found.ids, found._count = facts["ids"], facts["count"]
+        found._mean_length = facts["mean_length"]
+        found._numbers = {term: i for i, term in enumerate(facts["terms"])}
+        for name in _ARRAYS:
+            mapped = np.load(folder / f"{name}.npy", mmap_mode="r")
+            setattr(found, f"_{name}", np.asarray(mapped))
         return found
 
     def __len__(self) -> int:
-        return len(self._ids)
+        return len(self.ids)
 
-    def search(self, terms: Sequence[str], depth: int) -> Hits:
-        """Return the best documents that have one of the terms."""
-        if not self._ids:
-            return Hits.rank([], [])
-        known = [t for t in terms if t and t in self._scorer.vocab_dict]
-        if not known:
-            return Hits.rank([], [])
-        scores = self._scorer.get_scores(known).astype(np.float64)
-        found = np.flatnonzero(scores > 0)
+    def search(
+        self,
+        terms: Sequence[str],
+        depth: int,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> Hits:
+        """Return the best documents that have one of the terms.
+
+        Args:
+            terms: what is asked for.
+            depth: how many.
+            allowed: whether each document may be returned; all if ``None``.
+        """
+        sums = np.zeros(len(self.ids), dtype=np.float32)
+        for number in (self._numbers[t] for t in terms if t and t in self._numbers):
+            column = slice(self._starts[number], self._starts[number + 1])
+            sums[self._documents[column]] += self._shares[column]
+        found = np.flatnonzero(sums if allowed is None else sums * allowed)
+        scores = sums[found].astype(np.float64)
         if len(found) > depth:
-            floor = np.partition(scores[found], -depth)[-depth]
-            found = found[scores[found] >= floor]
-        return Hits.rank([self._ids[i] for i in found], scores[found]).top(depth)
+            kept = scores >= np.partition(scores, -depth)[-depth]
+            found, scores = found[kept], scores[kept]
+        return Hits.rank([self.ids[i] for i in found], scores).top(depth)
+
+    def count(self, term: str) -> int:
+        """Return how many documents have a term."""
+        number = self._numbers.get(term)
+        return 0 if number is None else int(self._frequencies[number])

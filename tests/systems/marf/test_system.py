@@ -297,7 +297,7 @@ def test_the_overlay_states_the_defaults() -> None:
 def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
     """Without the packages that read collections and without sentence-transformers."""
     folder = create(tmp_path, text_model, sources).folder
-    hidden = ["pyarrow", "penman", "kedro", "pandas", "nltk", "lxml", "bm25s", "scipy",
+    hidden = ["pyarrow", "penman", "kedro", "pandas", "nltk", "lxml", "scipy",
               "sentence_transformers", "qdrant_client",
               "torch_geometric"]  # fmt: skip
     script = (

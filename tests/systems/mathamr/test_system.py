@@ -194,7 +194,7 @@ def test_a_bare_machine_trains():
     """Nothing is imported that a machine with torch and transformers may lack."""
     code = (
         "import sys\n"
-        "absent = 'kedro pandas pyarrow penman lxml scipy spacy bm25s nltk'\n"
+        "absent = 'kedro pandas pyarrow penman lxml scipy spacy nltk'\n"
         "sys.modules.update(dict.fromkeys(absent.split()))\n"
         "import mathamr_kedro.systems.__main__\n"
         "from mathamr_kedro.systems import read_system\n"
