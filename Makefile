@@ -19,19 +19,21 @@ help:  ## Show the commands.
 
 setup: $(STAMP)  ## Make .venv with the locked packages (skipped when current).
 
-# torch comes first and by itself: which build of it fits depends on the machine. Of all others the hashes are checked.
-$(STAMP): requirements.lock pyproject.toml
+# torch comes first and by itself: which build of it fits depends on the machine. Hashes of what comes with it are
+# checked before anything of the environment runs, those of all others by pip.
+$(STAMP): requirements.lock requirements-setup.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "Expected $(PYTHON) on the PATH; install Python 3.11 or set PYTHON=..."; exit 1; }
 	@echo "Setting up $(VENV), once; some minutes, most of them to download."
 	@echo "1 of 4: an empty environment"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet pip==26.3
+	@grep -oh '^[a-z][^ ]*==[^ ]*' requirements.lock requirements-setup.lock > $(VENV)/versions.txt
 	@echo "2 of 4: torch, the build for this machine"
-	@$(BIN)/python -m pip install $$(grep -o '^torch==[^ ]*' requirements.lock)
+	@$(BIN)/python -m pip install --only-binary :all: -c $(VENV)/versions.txt --report $(VENV)/torch.json pip setuptools torch
+	@$(PYTHON) -S -m tools.lock_check requirements.lock requirements-setup.lock -- $(VENV)/torch.json
 	@echo "3 of 4: $$(grep -c '^[a-zA-Z].*==' requirements.lock) packages in the order of requirements.lock ($$(wc -l < requirements.lock) lines)"
 	@$(BIN)/python -m pip install --no-deps --require-hashes -r requirements.lock
 	@echo "4 of 4: this project"
-	@$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## Set up and run the main job on the embedded sample.

@@ -8,7 +8,7 @@ A small collection goes through all stages once, undisturbed. Then, again and ag
   command is run again;
 - *full disk*, *little memory*: the run gets a limit, fails, and is run again without;
 - *two at once*: a second run with other parameters starts in the same folder;
-- *clock*: the clock is a year behind when the run resumes.
+- *clock*: the clock is a year behind, or ahead, when the run resumes or is repeated.
 
 What may come out: the same outputs (``same``), or a stop of one line that names a file
 and a remedy, and the same outputs after the remedy (``stopped``). What may not: other
@@ -215,8 +215,9 @@ def _run_beside(bench: Bench, moment: float) -> Row:
 
 
 def turn_clock(bench: Bench, rng: random.Random) -> Iterator[Case]:
-    """Resume after a kill with a clock that is a year behind, or ahead."""
+    """Resume, or run again, with a clock that is a year behind, or ahead."""
     for years in (-1, 1):
+        yield partial(_run_again_at, bench, years)
         for _ in range(2):
             number = rng.randrange(len(bench.renames))
             yield partial(_go_on_at, bench, years, number)
@@ -227,6 +228,13 @@ def _go_on_at(bench: Bench, years: int, number: int) -> Row:
     bench.run(root, _kill_at_rename(number, True))
     end = bench.run(root, _turn_clock(years * 365 * 86_400))
     return bench.judge(f"clock, {years:+d} year", "", root, end)
+
+
+def _run_again_at(bench: Bench, years: int) -> Row:
+    root = bench.copy()
+    end = bench.run(root, _turn_clock(years * 365 * 86_400))
+    fault = f"clock after a finished run, {years:+d} year"
+    return bench.judge(fault, "", root, end)
 
 
 def shorten(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 
 from mathamr_kedro.cli import group, main
 from tests.conftest import PATIENCE, PROJECT
+from tests.worlds import copy_read
 
 pytest.importorskip("fastapi", reason="the extra serve is missing")
 httpx = pytest.importorskip("httpx")
@@ -32,23 +34,35 @@ def find_port() -> int:
 def test_processes_share_an_index_and_end_in_order(
     demo: Path, tmp_path: Path, workers: int
 ) -> None:
-    port = find_port()
+    port, root = find_port(), tmp_path / "data"
+    copy_read(demo / "data", root)
     command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
     command += ["--port", str(port), "--workers", str(workers), "--json-logs"]
-    command += ["--seconds", str(PATIENCE)]
+    command += ["--seconds", str(PATIENCE), "--data-root", str(root)]
     log = tmp_path / "log"
     with log.open("w") as errors:
-        server = subprocess.Popen(command, cwd=demo, stdout=errors, stderr=errors)
+        server = subprocess.Popen(
+            command, cwd=demo, stdout=errors, stderr=errors,
+            env=os.environ | {"MATHAMR_TOKEN": "s3cret"},
+        )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         _wait(address, server, log)
-        seen, end = set(), time.monotonic() + PATIENCE
-        while len(seen) < workers and time.monotonic() < end:
-            asked = {"q": "infinitely many primes", "top": 1}
-            assert httpx.get(f"{address}/api/search", params=asked, timeout=PATIENCE)
-            text = httpx.get(f"{address}/metrics", timeout=PATIENCE).text
-            seen |= {part.split('"')[1] for part in text.split("worker=")[1:]}
-        assert len(seen) == workers
+        found = _ask_each(address, "/api/search?q=infinitely+many+primes", workers)
+        seen = found.keys()
+        assert set(found.values()) == {200}
+        # what is acknowledged is seen at once, whichever process is asked
+        for method, sent, status in (
+            ("POST", [{"id": "zebra", "text": "It has $n^2$ stripes."}], 200),
+            ("DELETE", ["zebra"], 404),
+        ):
+            done = httpx.request(
+                method, f"{address}/api/posts", json=sent, timeout=PATIENCE,
+                headers={"Authorization": "Bearer s3cret"},
+            )  # fmt: skip
+            assert done.is_success
+            found = _ask_each(address, "/api/posts/zebra", workers)
+            assert set(found.values()) == {status}
         evil = httpx.get(address, headers={"Host": "evil"}, timeout=PATIENCE)
         assert evil.status_code == 400
     finally:
@@ -61,6 +75,19 @@ def test_processes_share_an_index_and_end_in_order(
     searches = [e for e in entries if e.get("route") == "/api/search"]
     assert searches[0]["status"] == 200
     assert "primes" not in log.read_text()  # what people ask stays with them
+
+
+def _ask_each(address: str, path: str, workers: int) -> dict[str, int]:
+    """Return what each process answers first; a connection belongs to one of them."""
+    found: dict[str, int] = {}
+    end = time.monotonic() + PATIENCE
+    while len(found) < workers:
+        assert time.monotonic() < end, found
+        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+            worker = client.get("/metrics").text.split('worker="')[1].split('"')[0]
+            if worker not in found:
+                found[worker] = client.get(path).status_code
+    return found
 
 
 def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

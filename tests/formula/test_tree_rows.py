@@ -89,8 +89,9 @@ def test_bracket_strings_are_taken_as_they_are():
     assert (row.slt_source, row.opt_source, row.deviations) == (*["brackets"] * 2, "")
 
 
-def test_broken_bracket_string_leaves_the_latex():
-    row = TreeRow.build(formula("x", "[V!x,a[N!2]", "[V!x][V!y]"), read_latex)
+@pytest.mark.parametrize("cut", ["[V!x,a[N!2]", "[V!x,a[N!"])
+def test_broken_bracket_string_leaves_the_latex(cut):
+    row = TreeRow.build(formula("x", cut, "[V!x][V!y]"), read_latex)
     assert (row.slt_source, row.opt_source) == ("latex", "latex")
     assert row.deviations == "from_latex=1 unreadable_brackets=2"
 

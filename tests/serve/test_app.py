@@ -15,7 +15,12 @@ pytest.importorskip("fastapi", reason="the extra serve is missing")
 pytest.importorskip("httpx")
 from fastapi.testclient import TestClient
 
-from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    DiskFullError,
+    LockedError,
+    MissingInputError,
+)
 from mathamr_kedro.search.responses import AddResponse, SystemsResponse
 from mathamr_kedro.serve import app as module
 from mathamr_kedro.serve.app import create_app
@@ -30,6 +35,10 @@ class Service:
 
     def __init__(self, answer: Any = None) -> None:
         self.answer, self.is_open = answer, True
+        self.problem: str | None = None
+
+    def catch_up(self) -> None:
+        pass
 
     def list_systems(self) -> Any:
         if isinstance(self.answer, Exception):
@@ -80,6 +89,7 @@ def test_a_server_that_ends_waits_for_its_warming_up(monkeypatch):
         (ConfigurationError("no such system"), 422),
         (MissingInputError("no such post"), 404),
         (LockedError("somebody writes"), 503),
+        (DiskFullError("no room"), 503),
         (RuntimeError("secret"), 500),
     ],
 )
@@ -88,6 +98,18 @@ def test_errors_have_the_status_of_their_kind(error, status):
     assert answer.status_code == status
     detail = answer.json()["detail"]
     assert detail == str(error) if status != 500 else "secret" not in detail
+
+
+def test_health_tells_why_the_index_cannot_be_opened():
+    service = Service()
+    assert connect(service).get("/health").json()["status"] == "ok"
+    service.problem = "Expected a file"
+    answer = connect(service).get("/health")
+    assert answer.status_code == 503
+    assert (answer.json()["status"], answer.json()["problem"]) == (
+        "failing",
+        "Expected a file",
+    )
 
 
 def test_metrics_count_requests_and_what_the_index_holds():

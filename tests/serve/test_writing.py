@@ -140,6 +140,29 @@ def test_every_server_sees_at_once_what_another_one_acknowledged(
 
 
 @pytest.mark.slow
+def test_health_is_that_of_the_index_and_a_damaged_one_is_rebuilt(
+    written: ServeConfig, opened: TestClient
+) -> None:
+    root, asked = Path(str(written.data_root)), {"q": "primes", "top": 1}
+    headers = {"Authorization": "Bearer s3cret"}
+    assert opened.post("/api/posts", json=[POST], headers=headers).is_success
+    (note,) = root.rglob("edge.json")
+    note.write_text("{")
+    assert opened.get("/api/search", params=asked).is_success
+    assert "zebra" in opened.get("/api/posts/zebra-1").text
+    models, away = root / "06_models", root / "away"
+    models.rename(away)
+    for path in ("/health", "/api/posts/zebra-1"):
+        assert opened.get(path, params=asked).status_code == 503
+    assert "No index" in opened.get("/health").json()["problem"]
+    away.rename(models)
+    assert opened.get("/health").json()["status"] == "ok"
+    assert opened.get("/api/search", params=asked).is_success
+    gone = opened.request("DELETE", "/api/posts", json=["zebra-1"], headers=headers)
+    assert gone.is_success
+
+
+@pytest.mark.slow
 def test_nothing_is_written_while_a_run_writes(
     written: ServeConfig, opened: TestClient
 ) -> None:

@@ -175,7 +175,7 @@ def _read_cell(
     """Return the tree of a cell and its source, or why there is none."""
     if not cell:
         return None, ""
-    if cell[0] == "[" and cell[-1] == "]":
+    if cell[0] == "[":  # no MathML begins so
         try:
             return FormulaTree.from_string(cell, kind), "brackets"
         except FormulaError:

@@ -327,11 +327,14 @@ class DeleteResponse:
 
 @dataclass(frozen=True)
 class HealthResponse:
-    """That the server can answer."""
+    """Whether the server can answer."""
 
     status: str
+    """``ok`` or ``failing``."""
     version: str
     posts: int
+    problem: str | None = None
+    """Why the index cannot be opened."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import threading
 import time
 import uuid
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from importlib.resources import files
 from typing import Any
@@ -26,12 +26,13 @@ from mathamr_kedro.base.errors import (
     LockedError,
     MathAMRError,
     MissingInputError,
+    StorageError,
 )
 from mathamr_kedro.search.responses import ErrorResponse, HealthResponse
 from mathamr_kedro.serve.gate import Gate
 from mathamr_kedro.serve.metrics import CONTENT_TYPE, Metrics
 from mathamr_kedro.serve.routes import build_router
-from mathamr_kedro.serve.service import SearchService
+from mathamr_kedro.serve.service import IndexUnavailableError, SearchService
 from mathamr_kedro.serve.settings import ServeConfig
 
 _logger = logging.getLogger(__name__)
@@ -51,6 +52,9 @@ HEADERS = {
 
 _WARM_UP_AFTER = 1.0
 """Seconds: a first question that is asked at once does not wait behind it."""
+
+_NOT_NOW = (LockedError, StorageError, IndexUnavailableError)
+"""What is wrong with the server, not with the request."""
 
 _STATIC = files("mathamr_kedro.serve") / "static"
 _TYPES = {
@@ -115,9 +119,23 @@ def create_app(
 def _add_status(
     app: FastAPI, held: list[SearchService], gate: Gate, metrics: Metrics
 ) -> None:
-    @app.get("/health", summary="Tell whether the server can answer")
-    async def tell_health() -> HealthResponse:
-        return HealthResponse("ok", __version__, held[0].count_posts())
+    @app.get(
+        "/health",
+        summary="Tell whether the server can answer",
+        responses={503: {"model": HealthResponse, "description": "It cannot."}},
+    )
+    async def tell_health(response: Response) -> HealthResponse:
+        service = held[0]
+        if not gate.waiting:  # else a request that is at work looks at the index
+            with suppress(IndexUnavailableError, HTTPException):
+                await gate.run(service.catch_up)
+        response.status_code = 503 if service.problem else 200
+        return HealthResponse(
+            "failing" if service.problem else "ok",
+            __version__,
+            service.count_posts(),
+            service.problem,
+        )
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Counts and times")
     async def write_metrics() -> Response:
@@ -168,7 +186,7 @@ def _add_errors(app: FastAPI) -> None:
         status = 422
         if isinstance(exc, MissingInputError):
             status = 404
-        elif isinstance(exc, LockedError):
+        elif isinstance(exc, _NOT_NOW):
             status = 503
         answer = _refuse(status, str(exc))
         if status == 503:

@@ -94,6 +94,10 @@ class SearchRequest:
         return keep
 
 
+class IndexUnavailableError(MathAMRError):
+    """The index cannot be opened, whatever is asked."""
+
+
 class SearchService:
     """Answers for pages, programs and assistants.
 
@@ -110,6 +114,8 @@ class SearchService:
 
     def __init__(self, config: ServeConfig) -> None:
         self._config = config
+        self.problem: str | None = None
+        """Why the index cannot be opened; ``None`` if it can."""
         self._open()
 
     def _open(self) -> None:
@@ -119,10 +125,19 @@ class SearchService:
         )
 
     def catch_up(self) -> None:
-        """Open the index again if it was changed, by this process or another."""
-        if not self.searcher.is_current():
-            self.searcher.close()
-            self._open()
+        """Open the index again if it was changed, by this process or another.
+
+        Raises:
+            IndexUnavailableError: it cannot be opened.
+        """
+        try:
+            if not self.searcher.is_current():
+                self.searcher.close()
+                self._open()
+        except MathAMRError as exc:
+            self.problem = str(exc)
+            raise IndexUnavailableError(self.problem) from exc
+        self.problem = None
 
     def warm_up(self) -> None:
         """Load in advance what searches for formulas, and by other systems, need."""

@@ -459,7 +459,10 @@ class QdrantIndex(VectorIndex):
 
     def is_current(self) -> bool:
         """Tell whether it is unchanged since it was opened."""
-        return bool(self._connection.read_version() == self._version)
+        try:
+            return bool(self._connection.read_version() == self._version)
+        except InputError:  # damaged: opening it rebuilds it
+            return False
 
     def search(
         self,

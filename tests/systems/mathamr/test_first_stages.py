@@ -6,6 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.search import open_first_stages
@@ -63,3 +64,21 @@ def test_terms_come_first_and_no_stage_is_possible():
     sources = Collection(formulas=lambda: FORMULAS)
     assert list(open_first_stages(SearchConfig(), sources)) == ["bm25_slt"]
     assert open_first_stages(SearchConfig(first_stage="none"), sources) == {}
+
+
+def test_terms_rank_formulas_for_each_topic_up_to_a_depth():
+    latex = {"12": "x^2", "3": "x^2", "4": "x^2+1", "5": "y"}
+    formulas = [f._replace(latex=latex[f.formula_id]) for f in FORMULAS]
+    sources = Collection(
+        formulas=lambda: formulas, trees_of=lambda f: trees_from_latex(f.latex)
+    )
+    rank = open_first_stages(SearchConfig(), sources)["bm25_slt"]
+    topics = [
+        Query(key, formula=FormulaInstance("q", "", key, text),
+              trees=trees_from_latex(text))
+        for key, text in (("B.1", "x^2"), ("B.2", "y"))
+    ]  # fmt: skip
+    squares, letter = rank(topics, 2)
+    assert squares.visual_ids == ["v1", "v2"]
+    assert letter.visual_ids[0] == "v3"
+    assert [hits.visual_ids for hits in rank(topics, 1)] == [["v1"], ["v3"]]
