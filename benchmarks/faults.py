@@ -36,9 +36,12 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, tzinfo
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import kedro.io.core
 
 from benchmarks.fault_bench import FORK, PROJECT, VERSION, Bench, Row, patch_renames
 
@@ -88,6 +91,13 @@ def _turn_clock(seconds: float) -> Callable[[], None]:
         now, now_ns = time.time, time.time_ns
         time.time = lambda: now() + seconds
         time.time_ns = lambda: now_ns() + int(seconds * 1e9)
+
+        class Turned(datetime):
+            @classmethod
+            def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+                return datetime.now(tz) + timedelta(seconds=seconds)
+
+        vars(kedro.io.core)["datetime"] = Turned  # which names versions
 
     return disturb
 

@@ -42,7 +42,7 @@ def split_markdown(text: str) -> list[tuple[int, int]]:
     starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
     blocks: list[tuple[int, int]] = []
     formulas = _find_displayed(text, [])
-    for token in _make_reader().parse(text):
+    for token in _make_block_reader().parse(text):
         if token.map is None or token.level:
             continue
         start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
@@ -63,7 +63,7 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
     >>> find_markdown_blocks("$$\na\n=\nb\n$$").headings
     []
     """
-    tokens = _make_reader().parse(text)
+    tokens = _make_block_reader().parse(text)
     starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
     headings, code, fenced = [], [], []
     for token, after in zip_longest(tokens, tokens[1:]):
@@ -89,6 +89,12 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
 def _make_reader() -> MarkdownIt:
     """Return the reader of Markdown: CommonMark with tables."""
     return MarkdownIt("commonmark").enable("table")
+
+
+@cache
+def _make_block_reader() -> MarkdownIt:
+    """Return one that skips what is in blocks: that takes seconds a megabyte."""
+    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def _find_displayed(text: str, code: list[tuple[int, int]]) -> list[tuple[int, int]]:

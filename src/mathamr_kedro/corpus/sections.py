@@ -11,7 +11,7 @@ from mathamr_kedro.corpus.headings import Headings
 from mathamr_kedro.corpus.markdown_blocks import find_markdown_blocks, split_markdown
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import FormulaMarks
-from mathamr_kedro.corpus.raw import Markup
+from mathamr_kedro.corpus.raw import MAX_TEXT, Markup
 from mathamr_kedro.corpus.scanning import find_blocks
 
 _HTML_PARAGRAPH = re.compile(r"(?=<p\b[^<>]*>)", re.I)
@@ -61,7 +61,7 @@ def _split_at_headings(text: str, markup: Markup) -> list[Section]:
     for (start, end, level, name), next_start in zip(found, starts, strict=True):
         line, last = line + text.count("\n", last, start), start
         body = text[end:next_start]
-        has_text = bool(flatten_markup(body, FormulaMarks(), markup))
+        has_text = bool(flatten_markup(body[:MAX_TEXT], FormulaMarks(), markup))
         title = headings.title(level, name, has_text)
         if title is not None:
             sections.append(Section(line, title, body))
