@@ -162,23 +162,24 @@ def measure_store(shared: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "trees.sqlite"
         with TreeStore(path) as store:
-            seconds = 0.0
+            seconds, count = 0.0, 0
             for number in range(1, 6):
                 formulas = _read_pool(pool, number)
                 start = time.process_time()
                 batch = build_batch(formulas, store.missing_visuals)
-                store.add_batch(f"{number}.tsv", *batch)
+                store.add_batch(f"{number}.tsv", batch)
                 seconds += time.process_time() - start
-            count, visuals = store.count_formulas(), len(store)
+                count += len(formulas)
+            visuals = len(store)
             print_row("formulas stored, per CPU second", f"{count / seconds:,.0f}", "")
             print_row("formulas / visually distinct", f"{count:,} / {visuals:,}", "")
             sources = {"+".join(key): n for key, n in store.count_sources().items()}
             print("   sources:", sources)
             print("   deviations:", store.describe(max_reasons=8)["deviations"])
-            ids = [formula.formula_id for formula in formulas]
+            ids = [formula.visual_id for formula in formulas]
             start = time.process_time()
-            for formula_id in ids:
-                store.trees(formula_id)
+            for visual_id in ids:
+                store.trees(visual_id)
             seconds = time.process_time() - start
             print_row("look-ups per CPU second", f"{len(ids) / seconds:,.0f}", "")
         print_row("bytes per formula", f"{path.stat().st_size / count:.0f}", "")

@@ -130,8 +130,7 @@ def look(folder: Path, reported: int, answers: Connection) -> None:
 def find_fault(folder: Path, reported: int) -> int:
     """Raise ValueError if something is lost, doubled or half-written."""
     store = VectorStore(folder / "vectors")
-    for error in store.verify():
-        raise error
+    store.check()
     if not store.is_complete:
         return reported
     with QdrantIndex.open(EdgeConnection(folder / "edge", verify=True), store) as index:
@@ -190,7 +189,7 @@ def run_kills(count: int, seed: int, folder: Path, longest: float = 1.0) -> list
                 done += 1
         except EOFError:
             pass
-        if not (folder / "vectors" / "store.json").exists():
+        if not (folder / "vectors" / "_shards.json").exists():
             continue
         answer, answering = FORK.Pipe(duplex=False)
         looking = FORK.Process(target=look, args=(folder, reported, answering))

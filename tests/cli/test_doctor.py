@@ -51,10 +51,10 @@ def test_whole_files_pass_and_damaged_ones_are_listed(doctor, tmp_path):
     assert "whole" in doctor("--verify").output
     shard = next((tmp_path / "03_primary/amr_graphs").glob("posts-0*"))
     shard.write_bytes(shard.read_bytes().replace(b"even-01", b"evil-01"))
-    (tmp_path / "02_intermediate/visual_index/ids.npy").unlink()
+    (tmp_path / "02_intermediate/visual_index/formulas.sqlite").unlink()
     result = doctor("--verify")
     assert result.exit_code == 1
-    for name in (shard.name, "ids.npy", "2 damaged", "kedro run"):
+    for name in (shard.name, "formulas.sqlite", "2 damaged", "kedro run"):
         assert name in result.output
     assert doctor().exit_code == 0
 

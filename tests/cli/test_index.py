@@ -84,7 +84,7 @@ def find(data: Path, text: str, system: str = "maxsim-exact") -> list[dict]:
 
 
 def store_of(data: Path) -> VectorStore:
-    (folder,) = data.rglob("post_vectors/*/store.json")
+    (folder,) = data.rglob("post_vectors/*/_shards.json")
     return VectorStore(folder.parent)
 
 

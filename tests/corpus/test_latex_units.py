@@ -1,4 +1,4 @@
-"""Statements, sections and paragraphs of LaTeX, through the reader of files."""
+"""Statements and sections of LaTeX, through the reader of files."""
 
 import pytest
 from hypothesis import given
@@ -149,14 +149,8 @@ def test_sections_hold_their_statements_with_their_names(read):
     assert "Proof (Proof of Theorem). By Lemma, and equation (equ" in posts[2].text
 
 
-def test_paragraphs_and_whole_files(read):
+def test_whole_files(read):
     source = "One.\n\n\\begin{lemma} Two\n\nthree. \\end{lemma}\n\nFour $x$."
-    posts, _ = posts_of(read("paragraph", a=source))
-    assert [post.text for post in posts] == [
-        "One.",
-        "Lemma. Two\n\nthree.",
-        "Four FORMULA_0.",
-    ]
     posts, _ = posts_of(read("file", a=source))
     assert [post.post_id for post in posts] == ["a.tex"]
 
@@ -382,7 +376,7 @@ PIECES = st.sampled_from(
 
 @given(
     st.lists(PIECES, max_size=40),
-    st.sampled_from(["statement", "section", "paragraph", "file"]),
+    st.sampled_from(["statement", "section", "file"]),
 )
 def test_any_source_is_read(tmp_path_factory, pieces, unit):
     folder = tmp_path_factory.mktemp("any")

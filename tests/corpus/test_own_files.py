@@ -336,7 +336,7 @@ def test_formulas_of_documents_with_mathml_are_a_table(tmp_path):
     assert [m.visual_id for m in mentions] == [r.visual_id for r in rows]
 
 
-@pytest.mark.parametrize("unit", ["statement", "section", "paragraph", "file"])
+@pytest.mark.parametrize("unit", ["statement", "section", "file"])
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -405,21 +405,6 @@ def test_text_of_a_page_before_its_first_heading_is_kept(tmp_path):
     (tmp_path / "b.html").write_text("<html><head><title>T</title></head><h1>H</h1>b")
     posts, _ = posts_of(tmp_path)
     assert [p.text for p in posts] == ["T\n\nFirst FORMULA_0.", "H\n\nb", "H\n\nb"]
-
-
-@pytest.mark.parametrize(
-    ("name", "source", "texts"),
-    [
-        ("a.md", "# T\n\nOne.\n\n- a\n\n- b\n\n$$\nx\n\n=y\n$$\n",
-         ["T\n\nOne.", "T\n\n- a\n\n- b", "T\n\nFORMULA_0"]),
-        ("a.txt", "One\nline.\n\nTwo.", ["One\nline.", "Two."]),
-        ("a.html", "<p>One.</p><p>Two.</p>", ["One.", "Two."]),
-    ],
-)  # fmt: skip
-def test_unit_paragraph_splits_every_markup(tmp_path, name, source, texts):
-    (tmp_path / name).write_text(source)
-    posts, _ = posts_of(tmp_path, unit="paragraph")
-    assert [p.text for p in posts] == texts
 
 
 def test_an_unknown_unit_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from mathamr_kedro.datasets.formula_trees import (
     FormulaTreesDataset,
     StartOfTrees,
 )
-from mathamr_kedro.formula import TreeBatch, TreeRow
+from mathamr_kedro.formula import TreeRow
 from tests.formula.batches import build_batch
 
 
@@ -37,10 +37,9 @@ def test_save_and_load(dataset):
     save(dataset, "1", [formula(1, "70"), formula(2, "70"), formula(3, "71")])
     second = save(dataset, "2", [formula(4, "71"), formula(5, "72")])
     dataset.save(EndOfShards("a"))
-    assert [row.visual_id for row in second.rows] == ["72"]
+    assert [row.visual_id for row in second] == ["72"]
     store = dataset.load()
-    assert store.trees("4").slt.to_string() == "[V!x]"
-    assert store.trees("2") == store.trees_of_visual("70")
+    assert store.trees("71").slt.to_string() == "[V!x]"
     assert store.describe()["sources"] == {"opt_cmml": 3, "slt_pmml": 3}
 
 
@@ -48,16 +47,16 @@ def test_what_is_made_of_trees_is_made_again_when_failed_ones_were_read(dataset)
     start = StartOfTrees("a")
     dataset.save(start)
     failed = TreeRow.without_trees(formula(1, "70"), "worker_died")
-    dataset.save(Shard("1", "a", TreeBatch([failed], [("1", "70")]), {}))
+    dataset.save(Shard("1", "a", [failed], {}))
     dataset.save(EndOfShards("a"))
     with dataset.load() as before:
-        assert before.trees("1").slt is None
+        assert before.trees("70").slt is None
     dataset.save(start)
     assert start.finished == set()
     save(dataset, "1", [formula(1, "70")])
     dataset.save(EndOfShards("a"))
     with dataset.load() as after:
-        assert after.trees("1").slt.to_string() == "[V!x]"
+        assert after.trees("70").slt.to_string() == "[V!x]"
         assert after.made_from == "a" != before.made_from
 
 
@@ -96,7 +95,7 @@ def test_other_input_starts_anew(dataset):
     save(dataset, "1", [formula(9, "70"), formula(8, "99")], made_from="b")
     dataset.save(EndOfShards("b"))
     assert [row.visual_id for row in dataset.load()] == ["70", "99"]
-    assert dataset.load().trees("1") is None
+    assert dataset.load().row("70").formula_id == "9"
 
 
 def test_a_run_that_finds_nothing_to_do_leaves_the_bytes_as_they_are(dataset, tmp_path):
@@ -127,7 +126,7 @@ def test_damaged_store_is_made_again(dataset, tmp_path, damage):
     assert start.finished == frozenset()
     save(dataset, "1", [formula(1, "70")])
     dataset.save(EndOfShards("a"))
-    assert dataset.load().trees("1").slt.to_string() == "[V!x]"
+    assert dataset.load().trees("70").slt.to_string() == "[V!x]"
 
 
 def test_whole_store_is_not_made_again(dataset):

@@ -10,7 +10,7 @@ from mathamr_kedro.base.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import ReturnableRule, VisualIndex
 from mathamr_kedro.experiment_runs import GridRun
-from mathamr_kedro.formula import TreeBatch, TreeRow
+from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import GraphRecord
 from tests.pipelines.graph_world import (
     INGESTED,
@@ -98,7 +98,7 @@ def write_world(data: Path) -> None:
         TreeRow(f"t{n}", f"{n}", "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]")
         for n in range(len(WORDS) + 1)
     ]
-    catalog["formula_trees"].save(Shard("all", "trees", TreeBatch(rows, []), {}))
+    catalog["formula_trees"].save(Shard("all", "trees", rows, {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("visual_index", VisualIndex.build([]))
     catalog.save("ingestion_statistics", INGESTED)

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 
-from click.testing import CliRunner
-
-from mathamr_kedro.cli import group
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.formula.svg_drawing import draw_svg
 from mathamr_kedro.formula.text_drawing import draw_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "formula_trees.md"
-COMMAND = re.compile(
-    r"```text\n\$ mathamr (show formula [^\n]+)\n(.*?)\n```", re.DOTALL
-)
 EXAMPLE = re.compile(r"`(\[[^`\n]+\])`\n\n```text\n(.*?)\n```", re.DOTALL)
 
 
@@ -32,11 +25,3 @@ def test_picture_shows_the_first_two_trees():
     trees = FormulaTrees(FormulaTree.from_string(slt), FormulaTree.from_string(opt), {})
     picture = PAGE.with_suffix(".svg").read_text(encoding="utf-8")
     assert picture == draw_svg(trees) + "\n"
-
-
-def test_commands_print_what_the_page_says():
-    commands = COMMAND.findall(PAGE.read_text(encoding="utf-8"))
-    assert len(commands) == 5
-    for command, output in commands:
-        result = CliRunner().invoke(group, shlex.split(command))
-        assert result.stdout.rstrip() == output

@@ -18,7 +18,7 @@ from mathamr_kedro.base.records import (
     TrainingPair,
 )
 from mathamr_kedro.base.shards import EndOfShards, Shard
-from mathamr_kedro.formula import TreeBatch, TreeRow
+from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import GraphRecord
 from tests.kills import kill_code
 from tests.worlds import build_once
@@ -103,7 +103,7 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
     row = TreeRow("f0", "70", "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]")
     trees = catalog["formula_trees"]
     if not trees.exists():
-        trees.save(Shard("all", "trees", TreeBatch([row], []), {}))
+        trees.save(Shard("all", "trees", [row], {}))
         trees.save(EndOfShards("trees"))
     return catalog
 

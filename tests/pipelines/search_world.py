@@ -12,7 +12,6 @@ from kedro.io import CatalogProtocol
 from mathamr_kedro.base.records import Post, Topic, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
-from mathamr_kedro.formula import TreeBatch
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.trainer import MODEL
 from mathamr_kedro.model.config import ModelConfig
@@ -115,7 +114,7 @@ def _build(data: Path, **params: Any) -> CatalogProtocol:
         counts = {"read": len(rows), "written": len(rows)}
         catalog[name].save(Shard(f"{name}-0", "world", rows, counts))
         catalog[name].save(EndOfShards("world"))
-    catalog["formula_trees"].save(Shard("all", "trees", TreeBatch([], []), {}))
+    catalog["formula_trees"].save(Shard("all", "trees", [], {}))
     catalog["formula_trees"].save(EndOfShards("trees"))
     catalog.save("ingestion_statistics", INGESTED)
     for stage in ("amr_parsing", "graph_fusion", "preprocessing"):

@@ -121,7 +121,7 @@ def _list_files(root: Path) -> Iterator[tuple[str, Path]]:
 def _list_covered(folder: Path) -> tuple[str, ...]:
     """Return names, or how they end, of files whose checksums are in the folder."""
     covered: list[str] = []
-    for name in (CHECKSUMS, "_shards.json", "store.json"):
+    for name in (CHECKSUMS, "_shards.json"):
         try:
             found = json.loads((folder / name).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -129,5 +129,5 @@ def _list_covered(folder: Path) -> tuple[str, ...]:
         if name == CHECKSUMS:
             covered += found
         else:
-            covered.append(found.get("suffix") or ".safetensors")
+            covered.append(found.get("suffix") or name)
     return tuple(covered)

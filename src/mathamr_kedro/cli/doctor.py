@@ -108,12 +108,10 @@ def find_damage(root: Path) -> Iterator[str]:
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
-    # Loaded here: Qdrant and torch take seconds, and only --verify needs them.
-    from mathamr_kedro.systems.mathamr_plus import VectorStores  # noqa: PLC0415
+    # Loaded here: Qdrant takes seconds, and only --verify needs it.
     from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
 
     models = root / "06_models"
-    yield from map(str, VectorStores(models).verify())
     for folder in sorted(f for f in (models / "indexes").glob("*") if f.is_dir()):
         yield from map(str, EdgeConnection(folder).verify())
 

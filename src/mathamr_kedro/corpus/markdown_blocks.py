@@ -31,28 +31,6 @@ def render_markdown(text: str) -> str:
     return _make_reader().render(text)
 
 
-def split_markdown(text: str) -> list[tuple[int, int]]:
-    r"""Return start and end of each block; a displayed formula is never cut.
-
-    >>> [text[:8] for text in ("Let $x$.", "- a\n- b")]
-    ['Let $x$.', '- a\n- b']
-    >>> split_markdown("Let $x$.\n\n- a\n- b\n")
-    [(0, 9), (10, 18)]
-    """
-    starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
-    blocks: list[tuple[int, int]] = []
-    formulas = _find_displayed(text, [])
-    for token in _make_block_reader().parse(text):
-        if token.map is None or token.level:
-            continue
-        start, end = (starts[min(line, len(starts) - 1)] for line in token.map)
-        is_cut = _reaches_into(start - 1, start, formulas)
-        if blocks and (start < blocks[-1][1] or is_cut):
-            start = blocks.pop()[0]
-        blocks.append((start, end))
-    return blocks
-
-
 def find_markdown_blocks(text: str) -> MarkdownBlocks:
     r"""Find headings and indented code.
 

@@ -2,7 +2,7 @@
 
 ```
 notes/
-  primes.md          one document per section, paragraph or file (unit)
+  primes.md          one document per section or file (unit)
   paper.tex          with unit: statement, one per theorem, lemma, ... (latex)
   page.html
   talk.docx          as Markdown, by Pandoc; .ipynb and .rst too
@@ -64,7 +64,7 @@ from mathamr_kedro.corpus.raw import (
 )
 from mathamr_kedro.corpus.sections import Section, split_sections
 
-Unit = Literal["statement", "section", "paragraph", "file"]
+Unit = Literal["statement", "section", "file"]
 """What a document is; files without statements are read by sections instead."""
 
 _MARKUPS: dict[str, Markup] = {
@@ -275,7 +275,7 @@ class OwnCollection(Collection):
                 source, "line 1", "bad_front_matter", front.problem, kept=True
             )
         first, text = text.count("\n", 0, front.length), text[front.length :]
-        sections = split_sections(text, markup, self._unit == "paragraph")
+        sections = split_sections(text, markup)
         if self._unit == "file" and sections:
             sections = [Section(0, "", text)]
         if not sections:

@@ -50,8 +50,8 @@ class FormulaTreesDataset(
 ):
     """A folder with a :class:`~mathamr_kedro.formula.tree_store.TreeStore`.
 
-    Saves shards whose rows are a :class:`.TreeBatch` of the formula package,
-    each in one transaction, so a killed run leaves whole batches. Loads the store
+    Saves shards whose rows are :class:`.TreeRow` of the formula package,
+    each shard in one transaction, so a killed run leaves whole batches. Loads the store
     read-only. Trees made from other input are dropped.
     """
 
@@ -92,7 +92,7 @@ class FormulaTreesDataset(
         self._write_state(data.made_from, complete=False)
         (self._folder / CHECKSUMS).unlink(missing_ok=True)
         with TreeStore(self._folder / _STORE) as store:
-            store.add_batch(data.name, *data.take_rows())
+            store.add_batch(data.name, data.take_rows())
 
     def preview(self, formulas: int = 3) -> HTMLPreview:
         """Draw both trees of some formulas of a readable size in Kedro-Viz."""

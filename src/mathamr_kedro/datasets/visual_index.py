@@ -12,7 +12,7 @@ from mathamr_kedro.corpus import VisualIndex
 
 
 class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
-    """Memory-mapped arrays in a folder."""
+    """An SQLite file in a folder."""
 
     def __init__(
         self, *, filepath: str, metadata: dict[str, Any] | None = None
@@ -21,7 +21,7 @@ class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
         self.metadata = metadata
 
     def load(self) -> VisualIndex:
-        """Map the arrays into memory."""
+        """Open the index."""
         if not self._exists():
             raise MissingInputError(
                 f"{str(self._folder)!r} is missing; run the stage 'ingestion'"
@@ -29,7 +29,7 @@ class VisualIndexDataset(AbstractDataset[VisualIndex, VisualIndex]):
         return VisualIndex.load(self._folder)
 
     def save(self, data: VisualIndex) -> None:
-        """Write the arrays."""
+        """Write the index."""
         data.save(self._folder)
 
     def _exists(self) -> bool:

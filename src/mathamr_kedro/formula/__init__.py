@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.formula.svg_drawing import draw_svg
     from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-    from mathamr_kedro.formula.tree_rows import TreeBatch, TreeRow, find_trees
+    from mathamr_kedro.formula.tree_rows import TreeRow, find_trees
     from mathamr_kedro.formula.tree_store import TreeStore
 
 
@@ -51,7 +51,6 @@ __all__ = [
     "PatternMatch",
     "QueryPattern",
     "Resemblance",
-    "TreeBatch",
     "TreeError",
     "TreeRow",
     "TreeStore",

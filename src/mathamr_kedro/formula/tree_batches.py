@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from mathamr_kedro.base.records import Formula
-from mathamr_kedro.base.types import FormulaId, VisualId
+from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.base.workers import Failed, Partition, WorkerConfig, run_partitions
-from mathamr_kedro.formula.tree_rows import TreeBatch, TreeRow, build_rows
+from mathamr_kedro.formula.tree_rows import TreeRow, build_rows
 
 AT_ONCE = 2048
 """Formulas of a file that are read together: their markup is long."""
 
-_Links = list[tuple[FormulaId, VisualId]]
 _ReadPlaces = Callable[[list[int]], Iterable[Formula]]
 
 
@@ -35,18 +34,17 @@ class TreeBatches:
     ) -> None:
         self._find_missing = find_missing
         self._on_their_way: set[VisualId] = set()
-        self._links: dict[str, _Links] = {}
 
     def build(
         self,
-        files: Iterable[tuple[str, _Links, _ReadPlaces]],
+        files: Iterable[tuple[str, Sequence[VisualId], _ReadPlaces]],
         workers: WorkerConfig,
         function: Callable[[Sequence[Formula]], list[TreeRow]] = build_rows,
-    ) -> Iterator[tuple[str, TreeBatch]]:
-        """Yield the batch of each file, in their order.
+    ) -> Iterator[tuple[str, list[TreeRow]]]:
+        """Yield the new trees of each file, in their order.
 
         Args:
-            files: name, formula and visual ids, and what reads some of the formulas.
+            files: name, visual ids, and what reads some of the formulas.
             workers: where trees are built.
             function: builds them.
         """
@@ -55,19 +53,18 @@ class TreeBatches:
             rows += map(_note_failure, done.items, done.results)
             if not done.name:  # a piece of a file
                 continue
-            yield done.name, TreeBatch(rows, self._links.pop(done.name))
+            yield done.name, rows
             # The store knows them now; what has failed waits for the next run.
             self._on_their_way -= {row.visual_id for row in rows if not row.may_pass}
             rows = []
 
     def _cut(
-        self, files: Iterable[tuple[str, _Links, _ReadPlaces]]
+        self, files: Iterable[tuple[str, Sequence[VisualId], _ReadPlaces]]
     ) -> Iterator[Partition]:
         """Yield the new formulas of each file in pieces; the last has its name."""
-        for name, links, read in files:
-            places = find_new_formulas(links, self._find_new)
-            self._on_their_way |= {links[place][1] for place in places}
-            self._links[name] = links
+        for name, visual_ids, read in files:
+            places = find_new_formulas(visual_ids, self._find_new)
+            self._on_their_way |= {visual_ids[place] for place in places}
             piece: list[Formula] = []
             for formula in read(places):
                 if len(piece) == AT_ONCE:
@@ -81,20 +78,20 @@ class TreeBatches:
 
 
 def find_new_formulas(
-    links: _Links, find_missing: Callable[[Iterable[VisualId]], set[VisualId]]
+    visual_ids: Sequence[VisualId],
+    find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
 ) -> list[int]:
     """Return the places of the formulas whose trees are to be built.
 
     Args:
-        links: formula id and visual id of every formula of a batch.
+        visual_ids: of every formula of a batch.
         find_missing: :meth:`.TreeStore.missing_visuals` of the store.
 
-    >>> links = [("1", "a"), ("2", "b"), ("3", "b"), ("4", "c")]
-    >>> find_new_formulas(links, lambda visual_ids: {"b", "c"})
+    >>> find_new_formulas(["a", "b", "b", "c"], lambda visual_ids: {"b", "c"})
     [1, 3]
     """
     first_at: dict[VisualId, int] = {}
-    for place, (_, visual_id) in enumerate(links):
+    for place, visual_id in enumerate(visual_ids):
         first_at.setdefault(visual_id, place)
     missing = find_missing(first_at)
     return [place for visual_id, place in first_at.items() if visual_id in missing]

@@ -162,13 +162,6 @@ class TreeRow(NamedTuple):
         )
 
 
-class TreeBatch(NamedTuple):
-    """Trees of new formulas, and all formulas with the visual ids they share."""
-
-    rows: list[TreeRow]
-    links: list[tuple[FormulaId, VisualId]]
-
-
 def _read_cell(
     cell: str, kind: str, reasons: Counter[str]
 ) -> tuple[FormulaTree | None, str]:
@@ -236,9 +229,7 @@ def find_trees(
     A tree that shows nothing is missing, too: the files may have failed to convert a
     formula whose LaTeX can be read.
     """
-    stored = (
-        store.trees_of_visual(visual_id) if store is not None and visual_id else None
-    )
+    stored = store.trees(visual_id) if store is not None and visual_id else None
     if (stored is not None and stored.is_whole) or not latex.strip():
         return stored
     read = mathamr_kedro.formula.trees_from_latex(latex, mode="total")

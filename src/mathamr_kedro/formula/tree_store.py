@@ -1,10 +1,8 @@
-"""The formula-tree store: 28 million formulas on disk, any of them in one look-up.
+"""The formula-tree store: millions of formulas on disk, any of them in one look-up.
 
 ```
-formulas                       trees (one row per visually distinct formula)
-formula id ──> visual id ──>   visual id │ SLT │ OPT │ sources │ deviations
-   "2816"       "17"              "17"     [V!x..] [O!SUP..]  pmml cmml
-   "90125"      "17"
+trees (one row per visually distinct formula)    visual id │ SLT │ OPT │ sources │ ...
+                                                   "17"     [V!x..] [O!SUP..] pmml cmml
 batches: the names of the batches that are whole
 ```
 
@@ -28,7 +26,7 @@ from typing import Any
 from mathamr_kedro.base.checksums import check_file
 from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.types import FormulaId, VisualId
+from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.formula.tree import FormulaTrees
 from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
 
@@ -38,9 +36,6 @@ _CACHE_MEBIBYTES = 64
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (name TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS formulas (
-    formula_id PRIMARY KEY NOT NULL, visual_id NOT NULL
-) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS trees (
     visual_id PRIMARY KEY NOT NULL,
     formula_id NOT NULL,
@@ -61,15 +56,11 @@ WHERE visual_id IN failures
 """
 _NOTE_FAILURE = "INSERT OR IGNORE INTO failures VALUES (?)"
 _FORGET_FAILURE = "DELETE FROM failures WHERE visual_id = ?"
-_ADD_FORMULA = "INSERT OR REPLACE INTO formulas VALUES (?, ?)"
 _FIND_TREES = "SELECT * FROM trees WHERE visual_id = ?"
-_FIND_BY_FORMULA = """
-SELECT trees.* FROM formulas JOIN trees USING (visual_id) WHERE formulas.formula_id = ?
-"""
 
 
 class TreeStore:
-    """Formula trees on disk, found by formula id or by visual id.
+    """Formula trees on disk, found by visual id.
 
     Args:
         path: the file; made, with its folder, unless ``read_only``.
@@ -138,19 +129,13 @@ class TreeStore:
         """
         check_file(self.path, "run the stage 'ingestion' again, it rebuilds it")
 
-    def add_batch(
-        self,
-        name: str,
-        rows: Iterable[TreeRow],
-        links: Iterable[tuple[FormulaId, VisualId]] = (),
-    ) -> None:
+    def add_batch(self, name: str, rows: Iterable[TreeRow]) -> None:
         """Write a whole batch, or nothing of it.
 
         Args:
             name: of the batch; it must be new.
             rows: trees; of a visual id that is already there the first row stays,
                 unless it is a failure.
-            links: further formulas and the visual ids whose trees they share.
 
         Raises:
             InputError: a batch of this name is already there.
@@ -168,12 +153,8 @@ class TreeStore:
                 packed = row.pack(self._dictionary)
                 keys = _to_key(row.visual_id), _to_key(row.formula_id)
                 run(_ADD_TREES, (*keys, *packed))
-                run(_ADD_FORMULA, keys[::-1])
                 run(_NOTE_FAILURE if row.may_pass else _FORGET_FAILURE, keys[:1])
                 failures += row.may_pass
-            self._connection.executemany(
-                _ADD_FORMULA, ((_to_key(f), _to_key(v)) for f, v in links)
-            )
             if not failures:
                 run("INSERT INTO batches VALUES (?)", (name,))
         except BaseException:
@@ -207,23 +188,15 @@ class TreeStore:
             return [str(visual_id) for (visual_id,) in self._connection.execute(find)]
         return []
 
-    def trees(self, formula_id: FormulaId) -> FormulaTrees | None:
-        """Return the trees of a formula, or None if it is unknown."""
-        row = self.row(formula_id)
-        return row.trees() if row is not None else None
-
-    def trees_of_visual(self, visual_id: VisualId) -> FormulaTrees | None:
+    def trees(self, visual_id: VisualId) -> FormulaTrees | None:
         """Return the trees of a visually distinct formula, or None."""
-        row = self.row_of_visual(visual_id)
+        row = self.row(visual_id)
         return row.trees() if row is not None else None
 
-    def row(self, formula_id: FormulaId) -> TreeRow | None:
-        """Return the row of a formula: strings, sources, deviations."""
-        return self._find(_FIND_BY_FORMULA, formula_id)
-
-    def row_of_visual(self, visual_id: VisualId) -> TreeRow | None:
-        """Return the row of a visually distinct formula."""
-        return self._find(_FIND_TREES, visual_id)
+    def row(self, visual_id: VisualId) -> TreeRow | None:
+        """Return the row of a visually distinct formula, or None."""
+        values = self._connection.execute(_FIND_TREES, (_to_key(visual_id),)).fetchone()
+        return TreeRow.unpack(values, self._dictionary) if values is not None else None
 
     def __iter__(self) -> Iterator[TreeRow]:
         """Yield all rows, ordered by visual id."""
@@ -234,15 +207,6 @@ class TreeStore:
     def __len__(self) -> int:
         """Return the number of visually distinct formulas."""
         return self._connection.execute("SELECT COUNT(*) FROM trees").fetchone()[0]
-
-    def __contains__(self, formula_id: FormulaId) -> bool:
-        find = "SELECT 1 FROM formulas WHERE formula_id = ?"
-        found = self._connection.execute(find, (_to_key(formula_id),)).fetchone()
-        return found is not None
-
-    def count_formulas(self) -> int:
-        """Return the number of formula instances."""
-        return self._connection.execute("SELECT COUNT(*) FROM formulas").fetchone()[0]
 
     def count_sources(self) -> dict[tuple[str, str], int]:
         """Return how many rows there are by source of SLT and source of OPT."""
@@ -259,7 +223,6 @@ class TreeStore:
             sources[f"opt_{opt or 'none'}"] += count
         return {
             "distinct": len(self),
-            "formulas": self.count_formulas(),
             "sources": dict(sorted(sources.items())),
         }
 
@@ -276,10 +239,6 @@ class TreeStore:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    def _find(self, query: str, key: str) -> TreeRow | None:
-        values = self._connection.execute(query, (_to_key(key),)).fetchone()
-        return TreeRow.unpack(values, self._dictionary) if values is not None else None
 
 
 def _to_key(identifier: str) -> int | str:

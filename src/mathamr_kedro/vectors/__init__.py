@@ -32,7 +32,6 @@ from mathamr_kedro.vectors.protocol import (
     EXACT,
     HnswConfig,
     IndexSize,
-    PostReader,
     PostTypes,
     SearchMode,
     ServerConfig,
@@ -44,6 +43,7 @@ from mathamr_kedro.vectors.sizes import compute_bytes, count_by_type
 from mathamr_kedro.vectors.store import (
     Dtype,
     GraphRange,
+    PostReader,
     Shard,
     StoreWriter,
     VectorStore,

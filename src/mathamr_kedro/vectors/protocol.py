@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -29,10 +29,9 @@ from mathamr_kedro.vectors.comparison import compare_nodes
 from mathamr_kedro.vectors.post_vectors import (
     POST_TYPES,
     PostEntry,
-    PostVectors,
     Vectors,
 )
-from mathamr_kedro.vectors.store import LocatedPosts
+from mathamr_kedro.vectors.store import PostReader
 
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
@@ -105,37 +104,6 @@ class IndexSize(NamedTuple):
     """Where the bytes were measured; 0 if they are not known."""
     number_bytes: int = 4
     """Of one number of a vector, as the engine holds it."""
-
-
-class PostReader(Protocol):
-    """Vectors of posts by their ids: a store, or an index with posts added later."""
-
-    @property
-    def encoder(self) -> str:
-        """Checksum of the encoder that made the vectors."""
-
-    def __len__(self) -> int:
-        """Return the number of posts."""
-
-    def __contains__(self, key: object) -> bool:
-        """Tell whether it holds a post, or the formulas of a comment."""
-
-    def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is missing."""
-
-    def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
-        """Find posts, wherever they are.
-
-        Raises:
-            MissingInputError: a post is missing.
-        """
-
-    def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return the vectors of posts in the given order.
-
-        Raises:
-            MissingInputError: a post is missing.
-        """
 
 
 class VectorIndex(ABC):

@@ -17,7 +17,6 @@ formulas, and the vectors of a sample. One that differs is rebuilt.
 
 from __future__ import annotations
 
-import itertools
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -70,12 +69,7 @@ from mathamr_kedro.vectors.protocol import (
     check_post_types,
     round_query,
 )
-from mathamr_kedro.vectors.store import (
-    LocatedPosts,
-    VectorStore,
-    join_located,
-    name_missing,
-)
+from mathamr_kedro.vectors.store import LocatedPosts, PostReader, VectorStore
 
 logger = logging.getLogger(__name__)
 
@@ -204,7 +198,7 @@ class UpdateOutcome(NamedTuple):
     """Had been added before with the same text."""
 
 
-class ChangedPosts:
+class ChangedPosts(PostReader):
     """The posts of a store, as they were changed by hand.
 
     Args:
@@ -217,11 +211,7 @@ class ChangedPosts:
         self, store: VectorStore, changes: Changes, points: PointCollection
     ) -> None:
         self._store, self._changes, self._points = store, changes, points
-
-    @property
-    def encoder(self) -> str:
-        """Checksum of the encoder that made the vectors."""
-        return self._store.encoder
+        self.encoder, self.width, self.dtype = store.encoder, store.width, store.dtype
 
     def __len__(self) -> int:
         return len(self._store) - self._num_replaced + len(self._changes.entries)
@@ -239,12 +229,11 @@ class ChangedPosts:
             return False
         return key in self._store and find_owner(key) not in changes.deleted
 
-    def require(self, keys: Sequence[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is missing."""
-        missing = next((key for key in keys if key not in self), None)
-        if missing is not None:
-            known = itertools.chain(self._changes.entries, self._store.places)
-            raise name_missing(missing, known, len(self))
+    def keys(self) -> Iterator[PostId]:
+        """Yield the posts, those that were added first."""
+        yield from self._changes.entries
+        changed = self._changes.keys
+        yield from (key for key in self._store.keys() if key not in changed)
 
     def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
         """Find posts in the store, or read those that were added from their points."""
@@ -262,10 +251,6 @@ class ChangedPosts:
             rows = np.array([rows_of[key] for key in asked], dtype=np.int64)
             found.append(LocatedPosts(self._read_added(list(rows_of)), rows, others))
         return found
-
-    def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return the vectors of posts in the given order."""
-        return join_located(self.locate(keys), self._store.dtype, self._store.width)
 
     def _read_added(self, keys: Sequence[PostId]) -> PostVectors:
         rows = self._points.fetch([name_point(k) for k in keys], "all")

@@ -3,32 +3,31 @@
 ::
 
     post_vectors/<encoder>/
-      store.json                           which shards count; replaced whole
+      _shards.json                         which shards count (base.shards)
       posts-00000000-00004096.safetensors  the posts of one shard
       posts-00004096-00008192.safetensors
       formulas-00000000-00000512.safetensors
 
-A shard is written first and listed in ``store.json`` then: a killed writer leaves whole
-shards, and perhaps a file that nobody lists, which the next writer removes. A finished
-store never changes; posts that are added later live in Qdrant
-(:mod:`mathamr_kedro.vectors.updates`).
+A killed writer leaves whole shards, and perhaps a file that nobody lists, which the
+next writer removes. A finished store never changes; posts that are added later live in
+Qdrant (:mod:`mathamr_kedro.vectors.updates`).
 """
 
 from __future__ import annotations
 
-import json
-import logging
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import read_arrays, write_arrays
-from mathamr_kedro.base.checksums import FileChecksum, checksum
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
@@ -37,19 +36,16 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     suggest,
 )
-from mathamr_kedro.base.files import FolderLock, write_text
+from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.shards import ShardFolder
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.post_vectors import PostVectors
 
-logger = logging.getLogger(__name__)
-
 Dtype: TypeAlias = Literal["float32", "float16"]
 
-_LIST = "store.json"
-_VERSION = 3
 _SUFFIX = ".safetensors"
-_ADDED_BEFORE = "added_posts.jsonl"
-"""Posts that were added by hand to a store of version 2."""
+_SUGGESTED = 10_000
+"""Posts among which one of a similar id is looked for."""
 _REMEDY = "run `kedro run --pipelines indexing` with the --env of your run"
 
 
@@ -70,99 +66,84 @@ class GraphRange:
 
 @dataclass(frozen=True)
 class Shard(GraphRange):
-    """One shard, as listed in ``store.json``."""
+    """One shard, as it is listed."""
 
     posts: int
     vectors: int
     formulas: int
-    file: FileChecksum
-
-    @classmethod
-    def write(cls, folder: Path, graphs: GraphRange, posts: PostVectors) -> Shard:
-        """Write the posts of a shard; they count once ``store.json`` lists it."""
-        path = folder / f"{graphs.name}{_SUFFIX}"
-        write_arrays(path, posts.to_arrays())
-        return cls(
-            graphs.of,
-            graphs.first,
-            graphs.last,
-            len(posts),
-            len(posts.vectors),
-            len(posts.formula_ids),
-            FileChecksum.of(path),
-        )
-
-    @classmethod
-    def from_json(cls, found: dict[str, Any]) -> Shard:
-        """Undo :func:`dataclasses.asdict`."""
-        return cls(**found | {"file": FileChecksum(**found["file"])})
-
-    def path(self, folder: Path) -> Path:
-        """Return its file."""
-        return folder / f"{self.name}{_SUFFIX}"
-
-    def map(self, folder: Path) -> PostVectors:
-        """Map its posts into memory.
-
-        Raises:
-            DamagedFileError: the file is missing or cut short.
-        """
-        path = self.path(folder)
-        self.file.check_size(path, f"{_REMEDY}: it encodes these posts again")
-        try:
-            return PostVectors.from_arrays(read_arrays(path))
-        except InputError as exc:
-            raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
-
-    def check(self, folder: Path) -> None:
-        """Read the file whole; raise :class:`DamagedFileError` if a byte differs."""
-        remedy = f"{_REMEDY}: it encodes these posts again"
-        self.file.check(self.path(folder), remedy)
 
 
-@dataclass(frozen=True)
-class _State:
-    """Content of ``store.json``."""
+def _list_shards(folder: ShardFolder) -> tuple[Shard, ...]:
+    shards = []
+    for name, counts in folder.read_list().counts.items():
+        of, first, last = name.rsplit("-", 2)
+        shards.append(Shard(of, int(first), int(last), **counts))
+    return tuple(shards)
+
+
+class LocatedPosts(NamedTuple):
+    """Where some of the posts that were asked for are."""
+
+    posts: PostVectors
+    rows: NDArray[np.int64]
+    """Of these posts: those that were asked for."""
+    places: NDArray[np.int64]
+    """Of the rows among all that was asked for."""
+
+
+class PostReader(ABC):
+    """Vectors of posts by their ids: a store, or an index with posts added later."""
 
     encoder: str
+    """Checksum of the encoder that made the vectors."""
     width: int
+    """Numbers in a vector."""
     dtype: Dtype
-    complete: bool = False
-    shards: tuple[Shard, ...] = ()
+    """Of a number."""
 
-    @classmethod
-    def read(cls, folder: Path) -> _State:
-        path = folder / _LIST
-        try:
-            found = json.loads(path.read_text(encoding="utf-8"))
-            if (version := found.pop("version")) != _VERSION:
-                raise MissingInputError(
-                    f"{str(folder)!r} was written by another version of this program "
-                    f"(format {version!r} instead of {_VERSION}); {_REMEDY}: it "
-                    "encodes the posts again"
-                )
-            if found.pop("checksum") != checksum(found):
-                raise ValueError("its bytes were changed")
-            shards = tuple(map(Shard.from_json, found.pop("shards")))
-            return cls(shards=shards, **found)
-        except FileNotFoundError as exc:
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of posts."""
+
+    @abstractmethod
+    def __contains__(self, key: object) -> bool:
+        """Tell whether it holds a post, or the formulas of a comment."""
+
+    @abstractmethod
+    def keys(self) -> Iterator[PostId]:
+        """Yield the posts, in any order."""
+
+    @abstractmethod
+    def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
+        """Find posts, wherever they are.
+
+        Raises:
+            MissingInputError: a post is missing.
+        """
+
+    def require(self, keys: Iterable[PostId]) -> None:
+        """Raise :class:`MissingInputError` for the first post that is missing."""
+        missing = next((key for key in keys if key not in self), None)
+        if missing is not None:
             raise MissingInputError(
-                f"Expected a store of vectors in {str(folder)!r}; encode the posts "
-                "first"
-            ) from exc
-        except (ValueError, KeyError, TypeError, AttributeError) as exc:
-            raise DamagedFileError(
-                f"Expected the list of a store in {str(path)!r} ({exc}); delete that "
-                f"file, then {_REMEDY}"
-            ) from exc
+                f"No post {missing!r} among the {len(self)} of the index"
+                f"{suggest(missing, islice(self.keys(), _SUGGESTED))}"
+            )
 
-    def write(self, folder: Path) -> None:
-        content = json.loads(json.dumps(asdict(self)))
-        content |= {"checksum": checksum(content), "version": _VERSION}
-        write_text(folder / _LIST, json.dumps(content, indent=1))
+    def read(self, keys: Sequence[PostId]) -> PostVectors:
+        """Return the vectors of posts in the given order.
+
+        Raises:
+            MissingInputError: a post is missing.
+        """
+        found = self.locate(keys)
+        if not found:
+            return PostVectors.of((), self.dtype, self.width)
+        order = np.argsort(np.concatenate([part.places for part in found]))
+        return PostVectors.join([p.posts.take(p.rows) for p in found]).take(order)
 
 
-class VectorStore:
+class VectorStore(PostReader):
     """The vectors of a collection of posts, mapped into memory.
 
     ::
@@ -173,50 +154,49 @@ class VectorStore:
         entry = VectorStore(folder).read(["1802"]).entry(0)
 
     Raises:
-        MissingInputError: there is none, or one of another version.
+        MissingInputError: there is none.
         DamagedFileError: a file is missing or cut short.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._state = _State.read(self.folder)
-        self.parts: tuple[PostVectors, ...] = tuple(
-            shard.map(self.folder) for shard in self._state.shards
-        )
+        self._files = ShardFolder(folder, _SUFFIX)
+        self._list = self._files.read_list()
+        if not self._list.made_from:
+            raise MissingInputError(
+                f"Expected a store of vectors in {str(self.folder)!r}; encode the "
+                f"posts first: {_REMEDY}"
+            )
+        self.encoder, width, dtype = self._list.made_from.split()
+        self.width, self.dtype = int(width), dtype  # type: ignore[assignment]
+        self.parts: tuple[PostVectors, ...] = tuple(map(self._map, self._list.counts))
         """The posts of each shard."""
+
+    def _map(self, name: str) -> PostVectors:
+        file = self._files.find(name)
+        self._list.checksums[name].check_size(file, _REMEDY)
+        try:
+            return PostVectors.from_arrays(read_arrays(file))
+        except InputError as exc:
+            raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
 
     def __len__(self) -> int:
         return sum(int(part.is_post.sum()) for part in self.parts)
 
     @property
-    def encoder(self) -> str:
-        """Checksum of the encoder that made the vectors."""
-        return self._state.encoder
-
-    @property
-    def width(self) -> int:
-        """Numbers in a vector."""
-        return self._state.width
-
-    @property
-    def dtype(self) -> Dtype:
-        """Of a number."""
-        return self._state.dtype
-
-    @property
     def is_complete(self) -> bool:
         """Whether every post of the collection is present."""
-        return self._state.complete
+        return self._list.complete
 
-    @property
+    @cached_property
     def shards(self) -> tuple[Shard, ...]:
         """Which graphs were encoded."""
-        return self._state.shards
+        return _list_shards(self._files)
 
     @property
     def content(self) -> str:
         """Checksum of all vectors: an index of other vectors must be rebuilt."""
-        files = sorted(shard.file.digest for shard in self.shards)
+        files = sorted(found.digest for found in self._list.checksums.values())
         return checksum(self.encoder, self.width, self.dtype, files)
 
     @cached_property
@@ -240,12 +220,6 @@ class VectorStore:
         """Return the number of formulas that Task 2 may return."""
         return sum(int(part.returnable.sum()) for part in self.parts)
 
-    def require(self, keys: Iterable[PostId]) -> None:
-        """Raise :class:`MissingInputError` for the first post that is missing."""
-        missing = next((k for k in keys if k not in self.places), None)
-        if missing is not None:
-            raise name_missing(missing, self.places, len(self))
-
     def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
         """Find posts in their parts; rows ascend, as in the file.
 
@@ -261,61 +235,18 @@ class VectorStore:
             located.append(LocatedPosts(self.parts[number], where[inside, 1], inside))
         return located
 
-    def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return posts in the given order.
-
-        Raises:
-            MissingInputError: a post is missing.
-        """
-        return join_located(self.locate(keys), self.dtype, self.width)
-
     def is_current(self) -> bool:
         """Tell whether it was not written again since it was opened."""
-        return _State.read(self.folder) == self._state
+        return self._files.read_list() == self._list
 
-    def verify(self) -> Iterator[InputError]:
-        """Read all files whole and yield what is wrong with each."""
-        return verify_store(self.folder)
+    def check(self) -> None:
+        """Read all files whole, each once in a process.
 
-
-def verify_store(folder: Path) -> Iterator[InputError]:
-    """Read all files of a store whole, also of one that cannot be opened."""
-    try:
-        shards = _State.read(folder).shards
-    except InputError as error:
-        yield error
-        return
-    for shard in shards:
-        try:
-            shard.check(folder)
-        except DamagedFileError as error:
-            yield error
-
-
-class LocatedPosts(NamedTuple):
-    """Where some of the posts that were asked for are."""
-
-    posts: PostVectors
-    rows: NDArray[np.int64]
-    """Of these posts: those that were asked for."""
-    places: NDArray[np.int64]
-    """Of the rows among all that was asked for."""
-
-
-def join_located(found: Sequence[LocatedPosts], dtype: str, width: int) -> PostVectors:
-    """Put posts of several parts together, in the order of their places."""
-    if not found:
-        return PostVectors.of((), dtype, width)
-    order = np.argsort(np.concatenate([part.places for part in found]))
-    return PostVectors.join([p.posts.take(p.rows) for p in found]).take(order)
-
-
-def name_missing(key: PostId, known: Iterable[PostId], count: int) -> MissingInputError:
-    """Return the error for a post that is missing, with the nearest name."""
-    some = [k for k, _ in zip(known, range(10_000), strict=False)]
-    return MissingInputError(
-        f"No post {key!r} among the {count} of the index{suggest(key, some)}"
-    )
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+        for name in self._list.counts:
+            self._files.check(self._files.find(name))
 
 
 class StoreWriter:
@@ -341,70 +272,38 @@ class StoreWriter:
         dtype: Dtype = "float32",
         of: Collection[str] | None = None,
     ) -> None:
-        self.folder = Path(folder)
+        self.folder, self._width, self._dtype = Path(folder), width, dtype
+        self._made_from = f"{encoder} {width} {dtype}"
         self._lock = FolderLock(self.folder, "wait for it to end")
+        self._files = ShardFolder(folder, _SUFFIX)
         try:
-            self._state = self._resume(_State(encoder, width, dtype), of)
-            self._remove_leftovers()
+            self._resume(of)
         except BaseException:
             self._lock.close()
             raise
 
-    def _resume(self, new: _State, of: Collection[str] | None) -> _State:
-        try:
-            found = _State.read(self.folder)
-        except MissingInputError as exc:
-            if (self.folder / _LIST).exists():
-                logger.warning("%s", exc)
-                self._mention_added()
-            new.write(self.folder)
-            return new
-        if (found.encoder, found.width, found.dtype) != (
-            new.encoder, new.width, new.dtype,
-        ):  # fmt: skip
+    def _resume(self, of: Collection[str] | None) -> None:
+        known = self._files.read_list().made_from
+        if known not in ("", self._made_from):
             raise ConfigurationError(
-                f"Expected vectors of encoder {found.encoder!r}, {found.width} numbers "
-                f"of {found.dtype}, in {str(self.folder)!r} (got {new.encoder!r}, "
-                f"{new.width} of {new.dtype}); vectors of two encoders cannot be "
-                "compared: delete the folder to encode all posts again"
+                f"Expected vectors of encoder, width and type {known!r} in "
+                f"{str(self.folder)!r} (got {self._made_from!r}); vectors of two "
+                "encoders cannot be compared: delete the folder to encode all posts "
+                "again"
             )
-        kept = tuple(shard for shard in found.shards if self._can_keep(shard, of))
-        if kept != found.shards:
-            found = replace(found, shards=kept, complete=False)
-            found.write(self.folder)
-        return found
-
-    def _can_keep(self, shard: Shard, of: Collection[str] | None) -> bool:
-        if of is not None and shard.of not in of:
-            return False
-        try:
-            shard.check(self.folder)
-        except DamagedFileError as error:
-            logger.warning(
-                "%s. Its posts are encoded again (%d posts)", error, shard.posts
-            )
-            return False
-        return True
-
-    def _mention_added(self) -> None:
-        if (path := self.folder / _ADDED_BEFORE).exists():
-            logger.warning(
-                "Posts that were added by hand with an earlier version are not taken "
-                "over: add their files again with `mathamr index add`; their texts "
-                "are in %s",
-                path,
-            )
-
-    def _remove_leftovers(self) -> None:
-        listed = {shard.path(self.folder) for shard in self.shards}
-        for file in (*self.folder.glob(f"*{_SUFFIX}"), *self.folder.glob(".*.part")):
-            if file not in listed:
-                file.unlink()
+        self._files.begin(self._made_from)
+        chosen = [s.name for s in self.shards if of is None or s.of in of]
+        self._files.drop_damaged(chosen)
+        listed = {self._files.find(shard.name) for shard in self.shards}
+        for pattern in (f"*{_SUFFIX}", ".*.part", "store.json"):  # of earlier versions
+            for file in self.folder.glob(pattern):
+                if file not in listed:
+                    file.unlink()
 
     @property
     def shards(self) -> tuple[Shard, ...]:
         """Which graphs are written."""
-        return self._state.shards
+        return _list_shards(self._files)
 
     def write(self, posts: PostVectors, graphs: GraphRange) -> None:
         """Write the posts of a shard.
@@ -413,9 +312,9 @@ class StoreWriter:
             MalformedInputError: a post is given twice, vectors are not of length 1 and
                 of the width of the store, or the shard exists; nothing is written.
         """
-        if len(posts) and posts.width != self._state.width:
+        if len(posts) and posts.width != self._width:
             raise MalformedInputError(
-                f"Expected vectors of {self._state.width} numbers (got {posts.width})"
+                f"Expected vectors of {self._width} numbers (got {posts.width})"
             )
         if any(s.of == graphs.of and s.first < graphs.last and graphs.first < s.last
                for s in self.shards):  # fmt: skip
@@ -424,9 +323,17 @@ class StoreWriter:
                 f"{graphs.name} again)"
             )
         posts.check()
-        rounded = posts.astype(self._state.dtype)
-        shard = Shard.write(self.folder, graphs, rounded)
-        self._advance(shards=(*self.shards, shard), complete=False)
+        arrays = posts.astype(self._dtype).to_arrays()
+        counts = {
+            "posts": len(posts),
+            "vectors": len(posts.vectors),
+            "formulas": len(posts.formula_ids),
+        }
+
+        def write(path: Path) -> None:
+            write_arrays(path, arrays)
+
+        self._files.write(graphs.name, self._made_from, counts, write)
 
     def complete(self) -> None:
         """Note that every post of the collection is present.
@@ -441,13 +348,7 @@ class StoreWriter:
                 f"Expected each post once in {str(self.folder)!r} (got {posts} posts "
                 f"of {ids} ids); delete the folder and encode the posts again"
             )
-        if not self._state.complete:
-            self._advance(complete=True)
-
-    def _advance(self, **changed: Any) -> None:
-        state = replace(self._state, **changed)
-        state.write(self.folder)
-        self._state = state
+        self._files.complete(self._made_from)
 
     def close(self) -> None:
         """Release the lock."""

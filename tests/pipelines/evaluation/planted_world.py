@@ -32,7 +32,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets.mathamr_plus import VectorIndexing
-from mathamr_kedro.formula import TreeBatch, TreeRow
+from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
@@ -195,7 +195,7 @@ def plant(data: Path) -> None:
     }
     catalog.save("visual_index", VisualIndex.build([pa.table(columns)]))
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]
-    catalog["formula_trees"].save(Shard("all", "planted", TreeBatch(trees, []), {}))
+    catalog["formula_trees"].save(Shard("all", "planted", trees, {}))
     catalog["formula_trees"].save(EndOfShards("planted"))
     stores = catalog.load("mathamr_plus.vectors")
     for name, posts in (("post_vectors", VECTORS), ("topic_vectors", TOPIC_VECTORS)):

@@ -30,9 +30,7 @@ def test_posts_and_topics_have_the_given_trees(ingest, pool: Path) -> None:
     catalog = ingest("formula_pool", pool)
     store = catalog.load("formula_trees")
     shown = {
-        record[0]: store.trees_of_visual(
-            record.formula_map[0].visual_id
-        ).opt.to_string()
+        record[0]: store.trees(record.formula_map[0].visual_id).opt.to_string()
         for table in ("posts", "topics")
         for record in catalog.load(table).records()
     }

@@ -18,7 +18,7 @@ def test_formulas_of_texts_name_their_post_unless_the_index_has_them(tmp_path):
     dataset.save(EndOfShards("a"))
     table = dataset.load()
     (file,) = table.files()
-    links, read = list_formulas(table, file, False)
-    assert links == [("7/0", "x^2")]
+    ids, read = list_formulas(table, file, False)
+    assert ids == ["x^2"]
     (formula,) = read([0])
     assert (formula.formula_id, formula.post_id, formula.latex) == ("7/0", "7", "x^2")

@@ -30,7 +30,7 @@ def test_new_topics_do_not_redo_posts(ingest, raw: Path) -> None:
     store = after.load("formula_trees")
     assert store.made_from == trees
     (formula,) = after.load("topic_formulas").records()
-    assert store.trees_of_visual(formula.visual_id) is not None
+    assert store.trees(formula.visual_id) is not None
 
 
 def test_new_posts_are_read(ingest, raw: Path) -> None:

@@ -44,10 +44,10 @@ def catalog(notes, tmp_path):
 
 
 def test_trees_are_built_from_mathml(catalog):
-    trees = catalog.load("formula_trees")
-    row = trees.row("b.html:0")
+    rows = {row.formula_id: row for row in catalog.load("formula_trees")}
+    row = rows["b.html:0"]
     assert (row.slt, row.slt_source) == ("[V!y,a[N!3]]", "pmml")
-    assert trees.row("a.md:0").slt_source == "latex"
+    assert rows["a.md:0"].slt_source == "latex"
     found = catalog.load("returnable_formulas").records()
     assert sorted(f.formula_id for f in found) == ["a.md:0", "b.html:0", "b.html:1"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from random import Random
 
 import numpy as np
 import pytest
@@ -13,29 +12,45 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.formula.graphs import build_backward_graph, cut_subexpression
-from mathamr_kedro.formula.graphs.backward_graph import BACK
+from mathamr_kedro.formula.graphs import FormulaGraph
 from mathamr_kedro.systems.formula_rgcn.forest import (
     Forest,
     ForestBuilder,
     TreeVocabulary,
 )
-from tests.systems.formula_rgcn.trees import OPT, SLT, draw_trees
+from tests.systems.formula_rgcn.trees import (
+    BACK,
+    OPT,
+    SLT,
+    build_backward_graph,
+    draw_trees,
+)
 
 TREES = st.sampled_from(["slt", "opt"]).flatmap(
     lambda kind: st.lists(draw_trees(kind), min_size=1, max_size=5)
 )
 
 
-class Chosen(Random):
-    """A source of chance that removes the internal node of a given rank."""
-
-    def __init__(self, draw):
-        super().__init__()
-        self.draw = draw
-
-    def choice(self, seq):
-        return seq[int(self.draw * len(seq))]
+def cut_subexpression(tree, draw):
+    """The largest part without an internal node (section 3 of the paper), by search."""
+    graph = build_backward_graph(tree)
+    internal = sorted({parent for parent, _, _ in tree.edges})
+    if not internal:
+        return graph
+    left = set(range(tree.size)) - {internal[int(draw * len(internal))]}
+    parts = []
+    while left:
+        part, border = set(), [min(left)]
+        while border:
+            node = border.pop()
+            part.add(node)
+            ends = (b for a, _, b in graph.edges if a == node)
+            border += [b for b in ends if b in left and b not in part]
+        left -= part
+        parts.append(part)
+    place = {n: i for i, n in enumerate(sorted(max(parts, key=len)))}  # the first
+    edges = [(place[a], e, place[b]) for a, e, b in graph.edges if {a, b} <= {*place}]
+    return FormulaGraph(tuple(graph.nodes[n] for n in place), tuple(edges))
 
 
 LABELS = Counter({"V!x": 5, "+": 2, "N!2": 2, "V!y": 1, "O!SUP": 9})
@@ -87,7 +102,7 @@ def test_sub_expressions_are_those_of_the_slow_cut(trees, data):
     slow = [
         *(build_backward_graph(tree) for tree in trees),
         *(
-            cut_subexpression(tree, Chosen(draw))
+            cut_subexpression(tree, draw)
             for tree, draw in zip(trees, draws, strict=True)
         ),
     ]

@@ -11,8 +11,6 @@ from torch_geometric.nn import RGCNConv
 
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.vocabulary import Vocabulary
-from mathamr_kedro.formula.graphs import build_backward_graph
-from mathamr_kedro.formula.graphs.backward_graph import BACK
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
 from mathamr_kedro.systems.formula_rgcn.network import (
@@ -21,7 +19,14 @@ from mathamr_kedro.systems.formula_rgcn.network import (
     make_encoders,
     save_encoders,
 )
-from tests.systems.formula_rgcn.trees import LABELS, OPT, SLT, draw_trees
+from tests.systems.formula_rgcn.trees import (
+    BACK,
+    LABELS,
+    OPT,
+    SLT,
+    build_backward_graph,
+    draw_trees,
+)
 
 VOCABULARY = TreeVocabulary(
     Vocabulary(("?", "V!?", "V!x", *LABELS[2:]), lambda label: label[:2] + "?"),

@@ -1,10 +1,11 @@
-"""Trees for tests: an example of the paper, and random ones."""
+"""Trees for tests: an example of the paper, random ones, and their graphs."""
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
 
 from mathamr_kedro.formula import FormulaTree
+from mathamr_kedro.formula.graphs import FormulaGraph
 from mathamr_kedro.formula.node import OPT_EDGES, SLT_EDGES, Node
 
 # x^{2y} + 1
@@ -13,6 +14,19 @@ OPT = FormulaTree.from_string(
     "[U!plus,0[O!SUP,0[V!x],1[U!times,0[N!2],1[V!y]]],1[N!1]]"
 )
 LABELS = ("V!x", "V!y", "N!12", "+", "W!", "U!plus", "O!SUP", "T!a b")
+
+BACK = "*"
+"""Ending of the label of an edge back."""
+
+
+def build_backward_graph(tree):
+    """The tree with a backward edge beside each edge."""
+    edges = tuple(
+        both
+        for parent, label, child in tree.edges
+        for both in ((parent, label, child), (child, label + BACK, parent))
+    )
+    return FormulaGraph(tree.nodes, edges)
 
 
 @st.composite

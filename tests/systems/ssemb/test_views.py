@@ -7,8 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.formula.graphs import substitute_substructures
-from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
 from mathamr_kedro.systems.ssemb.config import AugmentationConfig
 from mathamr_kedro.systems.ssemb.graphs import WILDCARDS
 from mathamr_kedro.systems.ssemb.views import Draws, make_view
@@ -60,22 +58,9 @@ def test_views_are_those_of_each_graph_alone(trees, config, seed):
         assert view[0], "no graph loses all of its nodes"
 
 
-class Replay:
-    """Chance that answers as drawn: orders one after another, then wildcards."""
-
-    def __init__(self, uniform, wildcards):
-        self._uniform, self._wildcards = iter(uniform), iter(wildcards)
-
-    def random(self):
-        return next(self._uniform)
-
-    def randrange(self, _):
-        return next(self._wildcards)
-
-
 @given(draw_trees(), st.integers(0, 10**6))
-def test_substitution_is_that_of_the_command(tree, seed):
-    """``mathamr show formula --form substitution`` shows what the training sees."""
+def test_substitution_is_that_of_the_paper(tree, seed):
+    """Section 2.1.2: chosen nodes become wildcards and lose what hangs below them."""
     table, _ = lay_out([tree])
     batch = table.take(rows(1))
     config = AugmentationConfig((0.5, 0.3, 0.2), attribute_masking=0)
@@ -83,7 +68,6 @@ def test_substitution_is_that_of_the_command(tree, seed):
     ((nodes, edges),) = split_batch(batch)
     levels = list_levels(nodes, edges, 3)
     drawn = draws.substitution.tolist()
-    uniform = [drawn[k][n] for k, level in enumerate(levels) for n in level]
     chosen = sorted(
         {
             n
@@ -92,15 +76,19 @@ def test_substitution_is_that_of_the_command(tree, seed):
             if drawn[k][n] < config.substitution[k]
         }
     )
-    wildcards = [int(draws.wildcard[n] * 10) for n in chosen]
-    graph = FormulaGraph(tuple(map(str, nodes)), tuple((a, "0", b) for a, b in edges))
-    slow = substitute_substructures(
-        graph, Replay(uniform, wildcards), config.substitution, 10
-    )
+    left = [(a, b) for a, b in edges if a not in chosen]
+    reached = {0}
+    while new := {b for a, b in left if a in reached} - reached:
+        reached |= new
+    place = {n: i for i, n in enumerate(sorted(reached))}
+    expected = [
+        f"?{int(draws.wildcard[n] * 10)}" if n in chosen else str(nodes[n])
+        for n in place
+    ]
     ((labels_of, edges_of),) = split_batch(make_view(batch, config, draws))
     names = {n: f"?{n - WILDCARDS.start}" for n in WILDCARDS}
-    assert tuple(names.get(n, str(n)) for n in labels_of) == slow.nodes
-    assert [(a, b) for a, _, b in slow.edges] == edges_of
+    assert [names.get(n, str(n)) for n in labels_of] == expected
+    assert [(place[a], place[b]) for a, b in left if a in reached] == edges_of
 
 
 def test_the_published_rates_change_about_a_third_of_the_leaves():

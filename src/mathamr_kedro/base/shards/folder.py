@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -104,11 +104,8 @@ class ShardFolder:
             write: writes the shard to the path it is given.
             source: checksum of the one shard that it was made from.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
-        found = self.read_list()
-        if found.made_from != made_from:
-            found = self._restart(made_from)
-        with replace_file(self._file(name)) as part:
+        found = self.begin(made_from)
+        with replace_file(self.find(name)) as part:
             write(part)
             written = FileChecksum.of(part)
         sources = {**found.sources, name: source} if source else found.sources
@@ -121,13 +118,15 @@ class ShardFolder:
         ).write(self.path)
         self._note_time()
 
-    def complete(self, made_from: str) -> None:
-        """Record that every shard is present."""
+    def begin(self, made_from: str) -> ShardList:
+        """Return the list, an empty one if it was made from something else."""
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.read_list()
-        if found.made_from != made_from:
-            found = self._restart(made_from)
-        replace(found, complete=True).write(self.path)
+        return found if found.made_from == made_from else self._restart(made_from)
+
+    def complete(self, made_from: str) -> None:
+        """Record that every shard is present."""
+        replace(self.begin(made_from), complete=True).write(self.path)
         shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
 
     def files(self) -> list[Path]:
@@ -146,8 +145,8 @@ class ShardFolder:
             )
             raise MissingInputError(f"{str(self.path)!r} is {state}")
         for name, known in found.checksums.items():
-            known.check_size(self._file(name), _REMEDY)
-        return [self._file(name) for name in sorted(found.counts)]
+            known.check_size(self.find(name), _REMEDY)
+        return [self.find(name) for name in sorted(found.counts)]
 
     def check(self, file: Path) -> Path:
         """Refuse a shard whose bytes were changed; each is read once in a process.
@@ -167,10 +166,14 @@ class ShardFolder:
         found, lines = self.read_list(), []
         for name in sorted(found.checksums):
             try:
-                found.checksums[name].check(self._file(name), _REMEDY)
+                found.checksums[name].check(self.find(name), _REMEDY)
             except DamagedFileError as exc:
                 lines.append(str(exc))
         return lines
+
+    def find(self, name: str) -> Path:
+        """Return the file of a shard."""
+        return self.path / f"{name}{self.suffix}"
 
     def checksums(self) -> dict[str, str]:
         """Return the checksum of each shard by its name."""
@@ -185,7 +188,7 @@ class ShardFolder:
         self._start, self._since = start, time.monotonic()
         found = self.read_list()
         if found.made_from == start.made_from:
-            self._drop_damaged(found)
+            self.drop_damaged()
         elif found.counts and self._is_reusable(found):
             self._restart(start.made_from)
         elif found.counts:
@@ -193,18 +196,15 @@ class ShardFolder:
             start.ask_before_discarding(self.path, work, found.parts)
         start.finished = self.finished(start.made_from)
         start.sources = self.read_list().sources
-        start.files = {name: self._file(name) for name in start.finished}
+        start.files = {name: self.find(name) for name in start.finished}
         start.previous = tuple(sorted((self.path / _PREVIOUS).glob(f"*{self.suffix}")))
-
-    def _file(self, name: str) -> Path:
-        return self.path / f"{name}{self.suffix}"
 
     def _check(self, name: str, found: ShardList) -> None:
         if name in found.checksums:
-            found.checksums[name].check_once(self._file(name), _REMEDY)
+            found.checksums[name].check_once(self.find(name), _REMEDY)
 
     def _find_damaged(self, found: ShardList) -> set[str]:
-        damaged = {n for n in found.counts if not self._file(n).is_file()}
+        damaged = {n for n in found.counts if not self.find(n).is_file()}
         for name in found.checksums.keys() - damaged:
             try:
                 self._check(name, found)
@@ -212,10 +212,12 @@ class ShardFolder:
                 damaged.add(name)
         return damaged
 
-    def _drop_damaged(self, found: ShardList) -> None:
-        """Forget damaged shards."""
+    def drop_damaged(self, kept: Collection[str] | None = None) -> None:
+        """Forget damaged shards, and all but those ``kept``."""
+        found = self.read_list()
         damaged = self._find_damaged(found)
-        whole = found.drop(damaged)
+        others = found.counts.keys() - (found.counts if kept is None else kept)
+        whole = found.drop(damaged | others)
         if damaged:
             text = ", ".join(sorted(damaged)[:5])
             logger.warning(
@@ -269,7 +271,7 @@ class ShardFolder:
         aside = self.path / _PREVIOUS
         aside.mkdir(exist_ok=True)
         for name in found.counts.keys() - self._find_damaged(found):
-            file = self._file(name)
+            file = self.find(name)
             file.replace(aside / f"{found.made_from}-{file.name}")
 
     def _own_files(self) -> Iterator[Path]:

@@ -4,7 +4,7 @@
 corpus     which files are documents, and the posts, statements and links in them
 document   files joined, comments gone, macros expanded (formula/latex/macros)
 preamble   theorems, counters, environments, the title
-units      statements with their proofs, sections, paragraphs
+units      statements with their proofs, sections
 text       flat text with marks for formulas
 code       what is not read as LaTeX: comments, verbatim text, drawings
 ```

@@ -33,7 +33,6 @@ from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.corpus.latex.units import (
     LatexUnit,
     list_citations,
-    list_paragraphs,
     list_sections,
     list_statements,
     list_whole,
@@ -51,7 +50,6 @@ _LABEL = re.compile(r"\\label\s*\{([^{}]*)\}")
 _UNITS = {
     "statement": list_statements,
     "section": list_sections,
-    "paragraph": list_paragraphs,
     "file": list_whole,
 }
 
@@ -72,7 +70,7 @@ class LatexCorpus:
     Args:
         root: the folder.
         files: its LaTeX files.
-        unit: ``statement``, ``section``, ``paragraph`` or ``file``.
+        unit: ``statement``, ``section`` or ``file``.
     """
 
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:

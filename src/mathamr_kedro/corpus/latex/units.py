@@ -45,19 +45,10 @@ _FORMULA = re.compile(
 _END_OF_SENTENCE = re.compile(
     r"(?<=[.!?])\s+(?=[A-Z\\])|\n[ \t]*\n|\\item\b|\\(?:begin|end)[ \t]*\{[^{}\n]*\}"
 )
-# What is left of a text without words: commands, their names in braces, blanks.
-_SILENT = re.compile(
-    r"\\(?:label|begin|end|vspace|hspace|bibliography|bibliographystyle|pagestyle"
-    r"|input|include|thispagestyle|addcontentsline)\*?(?:\{[^{}]*\})+"
-    r"|\\[a-zA-Z@]+\*?|[\s{}\\]|(?<=\{)\d+(?=\})"
-)
 _CODE = ("verb", "Verb", "lst", "minted", "alltt")  # where code may be
 _BEGIN = re.compile(
     r"\\begin[ \t]*\{(?:restatable\*?\}(?P<note>\[[^]\n]*\])?\{(?P<as>[^{}\n]*)\}"
     r"\{\w*\}|(?P<name>[^{}\n]*)\})"
-)
-_BREAK = re.compile(
-    r"\\\\|\\(?P<edge>begin|end)[ \t]*\{[^{}\n]*\}|\\[\[\]]|(?<!\\)\$\$|\n[ \t]*\n\s*"
 )
 _MAX_DEPTH = 8  # of statements and proofs inside each other
 _PROOFS = frozenset(("proof", "proof*", "pf", "Proof"))
@@ -348,15 +339,6 @@ def list_whole(document: LatexDocument) -> list[LatexUnit]:
     return [LatexUnit(0, TEXT, title, _name_statements(text, document), chapter=title)]
 
 
-def list_paragraphs(document: LatexDocument) -> list[LatexUnit]:
-    """Return the paragraphs of each section; an environment is never cut."""
-    return [
-        unit._replace(start=unit.start + start, body=unit.body[start:end])
-        for unit in list_sections(document)
-        for start, end in _find_paragraphs(unit.body)
-    ]
-
-
 def _cut_sections(
     document: LatexDocument,
     found: LatexStructure,
@@ -412,20 +394,3 @@ def _name_statements(text: str, document: LatexDocument) -> str:
         pieces += [text[part.start : part.end]]
         position = part.end
     return "".join([*pieces, _BEGIN.sub(rename, text[position:])])
-
-
-def _find_paragraphs(text: str) -> Iterator[tuple[int, int]]:
-    depth, start, is_displayed = 0, 0, False
-    for found in _BREAK.finditer(text):
-        if found["edge"] is not None:
-            depth = max(depth + (1 if found["edge"] == "begin" else -1), 0)
-        elif found[0] == "$$":
-            is_displayed = not is_displayed
-        elif found[0] in (r"\[", r"\]"):
-            is_displayed = found[0] == r"\["
-        elif found[0][0] == "\n" and not depth and not is_displayed:
-            if _SILENT.sub("", text[start : found.start()]):
-                yield start, found.start()
-                start = found.end()
-    if _SILENT.sub("", text[start:]) or not start:
-        yield start, len(text)

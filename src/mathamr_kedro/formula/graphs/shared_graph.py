@@ -7,14 +7,27 @@
                                   └──1── N!2    └──1── V!b
 ```
 
-Not to be taken for the other "OPG" of the literature, a tree with edges back; see
-:mod:`mathamr_kedro.formula.graphs.backward_graph`.
+Not to be taken for the other "OPG" of the literature, a tree with edges back
+(:mod:`mathamr_kedro.systems.formula_rgcn.forest`).
 """
 
 from __future__ import annotations
 
-from mathamr_kedro.formula.graphs.formula_graph import FormulaGraph
+from typing import NamedTuple
+
 from mathamr_kedro.formula.tree import FormulaTree
+
+
+class FormulaGraph(NamedTuple):
+    """A directed graph with labelled nodes and edges; node 0 is the root.
+
+    Two nodes may be joined by several edges, even of one label (``x + x`` with ``x``
+    shared).
+    """
+
+    nodes: tuple[str, ...]
+    edges: tuple[tuple[int, str, int], ...]
+    """Index of the source, edge label, index of the target."""
 
 
 def build_shared_graph(tree: FormulaTree) -> FormulaGraph:

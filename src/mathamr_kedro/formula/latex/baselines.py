@@ -16,12 +16,10 @@ from itertools import pairwise
 
 from mathamr_kedro.formula.labels import BLANK
 from mathamr_kedro.formula.node import Node
-from mathamr_kedro.formula.slt_groups import CLOSING, COMMA, OPENING, link_row
+from mathamr_kedro.formula.slt_groups import CLOSING, OPENING, link_row, make_group
 
 BLANKS = ("", BLANK)
 """Labels of nodes that leave no mark in a row, if nothing hangs on them."""
-
-_BARE_FENCES = "({|&∥"
 
 
 def link(baseline: list[Node]) -> Node | None:
@@ -61,7 +59,8 @@ def join(parts: list[list[Node]]) -> list[Node]:
         return []
     first = visible[0][0].label
     if first in OPENING and len(visible) > 2 and visible[-1][0].label in CLOSING:
-        return [_make_group(first, visible[1:-1], visible[-1][0].label)]
+        items = [head for part in visible[1:-1] if (head := link(part)) is not None]
+        return [make_group(first, items, visible[-1][0].label)]
     result: list[Node] = []
     was_table = False
     for part in visible:
@@ -83,72 +82,6 @@ def _join_matrices(parts: list[list[Node]]) -> list[Node]:
         baseline.append(node)
         node = node.edges.pop("n", None)
     return baseline
-
-
-def _make_group(opening: str, parts: list[list[Node]], closing: str) -> Node:
-    """Return what is between two fences as a matrix of one row."""
-    if len(parts) == 1:
-        only = parts[0]
-        node = only[0]
-        if len(only) == 1 and _is_bare_matrix(node):
-            node.label = f"M!{opening}{closing}{node.label[2:]}"
-            return node
-        segments, count = _cut(only)
-    else:
-        segments, count = _cut_parts(parts)
-    group = Node(f"M!{opening}{closing}1x{count}")
-    hang(group, "w", segments[0])
-    for segment, following in pairwise(segments):
-        hang(segment[0], "e", following)
-    return group
-
-
-def _is_bare_matrix(node: Node) -> bool:
-    label = node.label
-    return (
-        label.startswith("M!")
-        and label[2:3] not in _BARE_FENCES
-        and not (node.edges.keys() - {"w", "e"})
-    )
-
-
-def _cut(baseline: list[Node]) -> tuple[list[list[Node]], int]:
-    """Cut a baseline after each comma; return the pieces and the number of items."""
-    if baseline[0].label in COMMA:
-        baseline = [Node(BLANK), *baseline]
-    piece = [baseline[0]]
-    pieces = [piece]
-    count = 1
-    ended = False
-    for node in baseline[1:]:
-        if ended:
-            piece = []
-            pieces.append(piece)
-            ended = False
-        elif node.label in COMMA:
-            count += 1
-            ended = True
-        piece.append(node)
-    return pieces, count
-
-
-def _cut_parts(parts: list[list[Node]]) -> tuple[list[list[Node]], int]:
-    """Group parts into items, each up to and with its comma."""
-    piece: list[Node] = []
-    if parts[0][0].label in COMMA:
-        piece.append(Node(BLANK))
-    pieces = [piece]
-    count = 1
-    ended = False
-    for part in parts:
-        is_comma = part[0].label in COMMA
-        if ended and not is_comma:
-            piece = []
-            pieces.append(piece)
-        piece += part
-        ended = is_comma
-        count += is_comma
-    return pieces, count
 
 
 def attach(

@@ -59,18 +59,17 @@ def build_formula_trees(
     for name, batch in report_progress(
         batches, "shards of formulas turned into trees", total=len(new)
     ):
-        yield Shard(name, made_from, batch, {"written": len(batch.rows)})
+        yield Shard(name, made_from, batch, {"written": len(batch)})
     yield EndOfShards(made_from)
 
 
 def list_formulas(
     table: ShardedTable, file: Path, is_of_topics: bool
-) -> tuple[list[tuple[str, str]], Callable[[list[int]], Iterable[Formula]]]:
-    """List the formulas of an index, or those that are only in texts."""
+) -> tuple[list[str], Callable[[list[int]], Iterable[Formula]]]:
+    """List the visual ids of an index, or those that are only in texts."""
     if table.record is Formula and not is_of_topics:
-        ids = table.read_file(file, ("formula_id", "visual_id"))
-        links = list(zip(*(ids[c].to_pylist() for c in ids.column_names), strict=True))
-        return links, partial(table.read_rows, file)
+        ids = table.read_file(file, ("visual_id",))["visual_id"].to_pylist()
+        return ids, partial(table.read_rows, file)
     if is_of_topics:  # every edition has a formula q_1: the topic is part of the name
         rows: Sequence[Formula] = [*table.read_rows(file)]
         formulas = [f._replace(formula_id=f"{f.post_id}/{f.formula_id}") for f in rows]
@@ -81,8 +80,8 @@ def list_formulas(
             for mention in record.formula_map
             if not mention.visual_id.isdigit()
         ]
-    links = [(formula.formula_id, formula.visual_id) for formula in formulas]
-    return links, lambda places: [formulas[place] for place in places]
+    ids = [formula.visual_id for formula in formulas]
+    return ids, lambda places: [formulas[place] for place in places]
 
 
 def describe_trees(

@@ -225,7 +225,7 @@ class CollectionGraphs:
                 which = f", e.g. post {lost[0]!r} is missing" if lost else ""
                 raise DamagedFileError(
                     f"Expected {expected} {name} in {str(store.folder)!r}, as many as "
-                    f"graphs (got {found}{which}); delete its 'store.json' and run "
+                    f"graphs (got {found}{which}); delete the folder and run "
                     "`kedro run --pipelines indexing` with the --env of your run again"
                 )
 

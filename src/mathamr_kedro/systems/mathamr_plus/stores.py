@@ -10,16 +10,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.shards import LIST_NAME
 from mathamr_kedro.graph import FORMULA_TYPE, POST_TYPES, GraphShards, PreparedGraphs
 from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
@@ -29,7 +29,6 @@ from mathamr_kedro.systems.mathamr_plus.encoding import (
     encode_collection,
 )
 from mathamr_kedro.vectors import Dtype, StoreWriter, VectorStore
-from mathamr_kedro.vectors.store import verify_store
 
 logger = logging.getLogger(__name__)
 
@@ -55,12 +54,9 @@ class VectorStores:
         return f"<{type(self).__name__}: {what}, in {self.base}>"
 
     def list(self) -> list[VectorStore]:
-        """Return the vectors of posts by each encoder; other versions are skipped."""
-        found = []
-        for folder in self._find_folders(_POSTS):
-            with suppress(MissingInputError):
-                found.append(VectorStore(folder))
-        return found
+        """Return the vectors of posts by each encoder."""
+        files = sorted(self.base.glob(f"{_POSTS}/*/{LIST_NAME}"))
+        return [VectorStore(file.parent) for file in files]
 
     def open(self, encoder: str, verify: bool = True) -> CollectionVectors:
         """Open the complete vectors by an encoder.
@@ -75,11 +71,6 @@ class VectorStores:
         """
         posts = _open(self.base / _POSTS / encoder, verify)
         return CollectionVectors(_open(self.base / _TOPICS / encoder, verify), posts)
-
-    def verify(self) -> Iterator[InputError]:
-        """Read all vectors and yield what is wrong with them."""
-        for folder in (*self._find_folders(_POSTS), *self._find_folders(_TOPICS)):
-            yield from verify_store(folder)
 
     def encode(
         self,
@@ -150,16 +141,11 @@ class VectorStores:
             writer.complete()
         return _open(folder, verify=False)
 
-    def _find_folders(self, kind: str) -> tuple[Path, ...]:
-        return tuple(
-            sorted(file.parent for file in self.base.glob(f"{kind}/*/store.json"))
-        )
-
 
 def _open(folder: Path, verify: bool) -> VectorStore:
     store = VectorStore(folder)
-    for error in store.verify() if verify else ():
-        raise error
+    if verify:
+        store.check()
     if not store.is_complete:
         raise MissingInputError(
             f"{str(store.folder)!r} is unfinished; run `kedro run --pipelines "

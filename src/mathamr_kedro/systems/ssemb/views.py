@@ -8,9 +8,8 @@ node dropping      nodes go, with their edges                   (GraphCL)
 edge perturbation  edges go, as many come between random nodes  (GraphCL)
 ```
 
-They work on a whole batch at once; that of one graph after another, written as the
-paper has it, is :func:`mathamr_kedro.formula.graphs.substitute_substructures`. Chance
-comes as numbers that were drawn before (:class:`Draws`), so both can be compared.
+They work on a whole batch at once. Chance comes as numbers that were drawn before
+(:class:`Draws`), so a slow twin can see the same.
 """
 
 from __future__ import annotations
