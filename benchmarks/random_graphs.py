@@ -8,7 +8,7 @@ compute one thing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +22,7 @@ from mathamr_kedro.graph import (
     SENTENCE,
     GraphArrays,
     GraphSchema,
-    GraphVariant,
+    Representative,
     ShardWriter,
     Structure,
 )
@@ -34,6 +34,26 @@ THESIS_SCHEMA = GraphSchema(
     virtual_relations=(262, 263, 264),
 )
 """Vocabulary sizes of the thesis: 20,000 node types, 532 relations with inverses."""
+
+
+def choose_representatives(
+    structure: Structure,
+    formulas: Sequence[int],
+    sentences: Sequence[int],
+    document: int | None,
+    labels: Sequence[int],
+) -> list[Representative]:
+    """List the nodes of a graph that become vectors, the document last (4.3.2)."""
+    parts: list[Representative] = []
+    if structure != "global_single":
+        parts += [
+            Representative(node, FORMULA, n, label)
+            for n, (node, label) in enumerate(zip(formulas, labels, strict=True))
+        ]
+        parts += [Representative(node, SENTENCE, n) for n, node in enumerate(sentences)]
+    if structure != "none" and document is not None:
+        parts.append(Representative(document, DOCUMENT))
+    return parts
 
 
 @dataclass(frozen=True)
@@ -138,9 +158,8 @@ class RandomGraphs:
     ) -> GraphArrays:
         labels = self._rng.integers(1, 500, len(formulas)).tolist()
         document = len(types) + len(kinds) - 1 if kinds else None
-        chosen = GraphVariant(structure=self.structure).choose_representatives(
-            formulas.tolist(), sentences.tolist(), document, labels
-        )
+        found = formulas.tolist(), sentences.tolist(), document, labels
+        chosen = choose_representatives(self.structure, *found)
         columns = np.array(chosen, dtype=np.uint32).T
         virtual = self.schema.num_node_types + np.array(kinds, dtype=np.int64)
         return GraphArrays(

@@ -24,12 +24,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr_kedro.graph import variants
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, GraphArrays
 from mathamr_kedro.graph.builder import ArrayBuilder
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.numbering import RawNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.variants import VariantGraph
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
@@ -37,6 +37,7 @@ from mathamr_kedro.graph.virtual_nodes import (
     SentenceRoots,
     Structure,
 )
+from tests.graph.slow_variants import VariantGraph
 
 POST = read_math_graph(
     """(m / multi-sentence
@@ -242,6 +243,13 @@ def assert_equal(graph: MathGraph, variant: GraphVariant) -> None:
         "representative_kind", "representative_number", "representative_label",
     ):  # fmt: skip
         assert np.array_equal(getattr(fast, name), getattr(slow, name)), name
+    shown = variants.VariantGraph.build(graph, variant)
+    plain = VariantGraph.build(graph, variant)
+    assert shown.nodes == plain.nodes
+    assert shown.virtual_nodes == virtual(plain)
+    assert shown.auxiliary == plain.auxiliary
+    assert shown.representatives == {r.node for r in plain.representatives}
+    assert shown.content.lines == plain.content.lines
 
 
 @pytest.mark.parametrize("variant", ALL_VARIANTS, ids=str)

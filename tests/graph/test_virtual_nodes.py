@@ -8,7 +8,6 @@ from typing import get_args
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.sentences import Sentences
 from mathamr_kedro.graph.virtual_nodes import (
@@ -72,30 +71,3 @@ def test_every_variant_is_made_or_refused_with_a_reason(
 def test_an_unknown_value_is_refused_with_the_nearest_one() -> None:
     with pytest.raises(ConfigurationError, match="did you mean 'opt'"):
         GraphVariant("otp")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("structure", "document", "expected"),
-    [
-        ("hierarchy", 9, [(5, FORMULA), (6, FORMULA), (2, SENTENCE), (9, DOCUMENT)]),
-        ("none", None, [(5, FORMULA), (6, FORMULA), (2, SENTENCE)]),
-        (
-            "global_maxsim",
-            9,
-            [(5, FORMULA), (6, FORMULA), (2, SENTENCE), (9, DOCUMENT)],
-        ),
-        ("global_single", 9, [(9, DOCUMENT)]),
-    ],
-)
-def test_structure_decides_the_representatives(structure, document, expected):
-    chosen = GraphVariant(structure=structure).choose_representatives(
-        [5, 6], [2], document
-    )
-    assert [(r.node, r.kind) for r in chosen] == expected
-
-
-def test_formulas_keep_their_number_and_label():
-    chosen = GraphVariant(structure="hierarchy").choose_representatives(
-        [5, 6], [2], 9, labels=[70, 80]
-    )
-    assert [(r.number, r.label) for r in chosen] == [(0, 70), (1, 80), (0, 0), (0, 0)]

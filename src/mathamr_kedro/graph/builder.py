@@ -1,8 +1,7 @@
 """Math graphs to arrays at the speed of the preprocessing stage.
 
-The same graphs as :class:`~mathamr_kedro.graph.variants.VariantGraph` shows, column by
-column: one look-up per node, no object per edge. :class:`RecordArrays` does it for one
-graph at a time, with the vocabulary of prepared graphs: queries, new posts.
+Column by column: one look-up per node, no object per edge. :class:`RecordArrays` does
+it for one graph at a time, with the vocabulary of prepared graphs: queries, new posts.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class ArrayBuilder:
         edges = self._find_edges(graph)
         number: Sequence[int] = range(len(types))
         if self.variant.formula_mode != "both":
-            kept = self._choose_nodes(graph)
+            kept = self.choose_nodes(graph)
             # A running count of the kept nodes is one more than the new number.
             number = [n - 1 for n in accumulate(kept)]
             types = list(compress(types, kept))
@@ -88,14 +87,14 @@ class ArrayBuilder:
         )
         return self._lay_out(types, edges, virtual, parts, labels or {})
 
-    def _choose_nodes(self, graph: MathGraph) -> bytearray:
+    def choose_nodes(self, graph: MathGraph) -> bytearray:
         """Return 1 for each node that stays."""
         mode = self.variant.formula_mode
         kept = bytearray(b"\x01") * graph.num_nodes
         for part in graph.formulas:
-            if mode != "opt":
+            if mode not in ("both", "opt"):
                 kept[part.opt.start : part.opt.stop] = bytes(len(part.opt))
-            if mode != "slt":
+            if mode not in ("both", "slt"):
                 kept[part.slt.start : part.slt.stop] = bytes(len(part.slt))
             if mode == "none" and part.is_lost:
                 kept[part.node] = 0

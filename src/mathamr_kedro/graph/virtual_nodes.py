@@ -30,7 +30,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
 
 FormulaMode: TypeAlias = Literal["both", "opt", "slt", "none"]
 Structure: TypeAlias = Literal["hierarchy", "none", "global_maxsim", "global_single"]
@@ -88,46 +87,6 @@ class GraphVariant:
         'document'
         """
         return read_parameters(cls, {"sentence_roots": "document", **values}, "graph")
-
-    def choose_representatives(
-        self,
-        formulas: Sequence[int],
-        sentences: Sequence[int],
-        document: int | None,
-        labels: Sequence[int] = (),
-    ) -> list[Representative]:
-        """List the representatives of one graph, the document last.
-
-        Args:
-            formulas: node of each formula, in the order of ``FORMULA_n``: its virtual
-                node in the hierarchy, the ``FORMULA_n`` node otherwise.
-            sentences: node of each sentence: its virtual node in the hierarchy, the
-                root of its AMR otherwise.
-            document: the document virtual node or the global node; ``None`` for
-                ``none``.
-            labels: label of each formula, equal for formulas that look the same.
-
-        >>> GraphVariant(structure="none").choose_representatives([3], [0], None)[0]
-        Representative(node=3, kind=0, number=0, label=0)
-        >>> for structure in ("global_maxsim", "global_single"):
-        ...     variant = GraphVariant(structure=structure)
-        ...     print([r.node for r in variant.choose_representatives([3], [0], 5)])
-        [3, 0, 5]
-        [5]
-        """
-        parts: list[Representative] = []
-        if self.structure != "global_single":
-            numbered = labels or [0] * len(formulas)
-            parts += [
-                Representative(node, FORMULA, n, label)
-                for n, (node, label) in enumerate(zip(formulas, numbered, strict=True))
-            ]
-            parts += [
-                Representative(node, SENTENCE, n) for n, node in enumerate(sentences)
-            ]
-        if self.structure != "none" and document is not None:
-            parts.append(Representative(document, DOCUMENT))
-        return parts
 
     def link(self, nodes: Sequence[int]) -> list[tuple[int, int]]:
         """Return the auxiliary edges between virtual nodes given in document order.

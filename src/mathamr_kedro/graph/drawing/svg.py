@@ -175,7 +175,7 @@ class _Drawing:
     def _draw_nodes(self) -> Iterator[str]:
         kinds = self._find_kinds()
         gathered = self._find_gathered()
-        vectors = {r.node for r in self._shown.representatives}
+        vectors = self._shown.representatives
         for place, node in enumerate(self._shown.nodes):
             box = self._boxes[node]
             label = read_label(self._graph.atoms[node])
@@ -191,7 +191,7 @@ class _Drawing:
     def _draw_pills(self) -> Iterator[str]:
         first = len(self._shown.nodes)
         names = self._name_virtual_nodes()
-        vectors = {r.node for r in self._shown.representatives}
+        vectors = self._shown.representatives
         for number, box in self._pills.items():
             label, title, key = names[number - first]
             style = "pill vector" if number in vectors else "pill"
