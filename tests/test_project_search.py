@@ -90,7 +90,7 @@ def test_the_system_is_asked_for_what_it_is_meant(searcher):
     search = searcher(system="bm25", fuse_with=["mathamr_plus"])
     assert search.systems.choose("posts") == "bm25+mathamr_plus"
     assert search.systems.choose("formulas") == "with_patterns"
-    assert {"bm25", "with_question", "mathamr_plus+bm25"} <= {
+    assert {"bm25", "with_question", "mathamr_plus+bm25", "words+vectors"} <= {
         *search.systems.list_systems("posts")
     }
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):

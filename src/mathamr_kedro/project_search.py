@@ -62,6 +62,7 @@ from mathamr_kedro.systems.mathamr_plus import (
     QueryEncoder,
     Strategy,
 )
+from mathamr_kedro.systems.search_config import list_search_strategies
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.vectors import PostEntry, QdrantIndex, UpdatableIndex
 
@@ -260,7 +261,7 @@ class _Project:
     def vectors(self) -> MathAMRPlusIndex:
         """The index of MathAMR+ with all strategies that can be asked."""
         config = self.indexing
-        strategies: dict[str, Strategy] = config.search.list_strategies(config.strategy)
+        strategies: dict[str, Strategy] = list_search_strategies(config.strategy)
         for name, strategy in self.evaluation.list_strategies(config.strategy).items():
             strategies |= {name: strategy, strategy.name: strategy}
         return self.index.open(config.engine, strategies, self.query_encoder)
@@ -298,7 +299,7 @@ class _Project:
             "posts": config.system,
             "formulas": config.formula_system,
         }
-        fusions = [config.fuse_patterns(NAME), *evaluation.fusions]
+        fusions = [config.fusion, config.fuse_patterns(NAME), *evaluation.fusions]
         defaults[finds] = system or defaults[finds]
         if fuse_with:
             parts = (defaults[finds], *fuse_with)

@@ -22,6 +22,7 @@ from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.project_search import open_search
 from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.search_config import list_search_strategies
 from tests.pipelines.graph_world import PROJECT
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
 
@@ -256,21 +257,23 @@ class TestTerminal:
             shares = sum(part["share"] for part in result["parts"])
             assert shares == pytest.approx(result["score"], abs=1e-6)
 
-    def test_default_is_answers_with_their_questions(self, data, closed) -> None:
-        """``docs/results/pool.md`` has nothing better without a second model."""
+    def test_default_is_words_and_answers_with_their_questions(
+        self, data, closed
+    ) -> None:
+        """``docs/results/benchmark.md`` has nothing better without a second model."""
 
         def ask(*options: str) -> list[tuple[str, float]]:
             result = run(search.command, data, "Are there primes?", "--json", *options)
             return [(r["post_id"], r["score"]) for r in json.loads(result.stdout)]
 
-        assert ask() == ask("--system", "with_question")
-        assert ask() != ask("--system", "maxsim-exact")
+        assert ask() == ask("--system", "words+vectors")
+        assert ask("--system", "with_question") != ask("--system", "maxsim-exact")
         both = ask("--system", "combined")
         assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
         assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
-        strategy = IndexingConfig().search.list_strategies(Strategy())["with_question"]
+        strategy = list_search_strategies(Strategy())["with_question"]
         pool = yaml.safe_load((PROJECT / "conf/pool/parameters.yml").read_text())
         best = pool["evaluation"]["strategies"][0]
         assert {name: getattr(strategy, name) for name in best} == best
@@ -322,7 +325,8 @@ class TestTerminal:
         text = " ".join(f"Is ${n}x$ the number {n}?" for n in range(1, 60))
         short = run(search.command, data, text, "--top", "2").stdout
         assert len(short.splitlines()) == 4  # two for each
-        result = run(search.command, data, text, "--top", "2", "--why")
+        asked = ("--system", "with_question", "--why")
+        result = run(search.command, data, text, "--top", "2", *asked)
         lines = result.stdout.splitlines()
         assert len(lines) < 40
         rests = [line for line in lines if "other matches" in line]
@@ -335,7 +339,7 @@ class TestTerminal:
             shares = [float(line.split()[0]) for line in shown]
             assert sum(shares) == pytest.approx(float(head.split()[2]), abs=1e-3)
         result = run(explain.command, data, text, "6")
-        assert len(result.output.splitlines()) < 50
+        assert len(result.output.splitlines()) < 60
         nonsense = "?" * 5000
         with pytest.raises(MalformedInputError) as caught:
             run(search.command, data, nonsense)
@@ -349,13 +353,16 @@ class TestTerminal:
                 shares = [part["share"] for part in found["parts"]]
                 assert sum(shares) == pytest.approx(found["score"], abs=1e-6)
                 terms = sum(m["weight"] * m["similarity"] for m in found["matches"])
-                if options != ("--system", "bm25"):
-                    own = found["parts"][0]["score"]
-                    assert terms == pytest.approx(own, abs=1e-6)
+                if not options:
+                    words, vectors = found["parts"]
+                    assert terms == pytest.approx(vectors["score"], abs=1e-6)
+                    told = sum(share["share"] for share in words["words"])
+                    assert told == pytest.approx(words["score"] or 0, abs=1e-5)
         asked = ("Are there primes?", "--with", "bm25", "--why")
         shown = run(search.command, data, *asked).stdout
         assert "by bm25, whose own score is" in shown
-        assert "with_question" in shown
+        assert "words+vectors 1.0000 is the sum of:" in shown
+        assert "by bm25_fields, whose own score is" in shown
         assert "~  question " in shown
         result = run(explain.command, data, "Are there primes?", "6")
         *reasons, score = result.output.splitlines()[:3]
@@ -363,7 +370,7 @@ class TestTerminal:
             "the title of its question asks the same",
             "shares the word: primes",
         ]
-        assert re.match(r"with_question \d\.\d{4}, the sum of:", score)
+        assert re.match(r"bm25_fields\+with_question \d\.\d{4}, the sum of:", score)
         assert "D (document vectors)  ~  " in result.output
 
     @pytest.mark.parametrize("arguments", [(), ("primes", "--like", "1")])

@@ -89,7 +89,7 @@ def write_world(data: Path) -> None:
         "posts": posts, "formulas": [], "amr_graphs": graphs, "amr_post_failures": [],
         "returnable_formulas": returnable,
         "training_pairs": pairs, "topics": topics, "topic_amr_graphs": topic_graphs,
-        "judgments": judgments,
+        "judgments": judgments, "statements": [],
     }  # fmt: skip
     for name, rows in tables.items():
         catalog[name].save(Shard("all", "world", rows, {"written": len(rows)}))

@@ -85,6 +85,7 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
         "posts": [],
         "topics": [],
         "judgments": [],
+        "statements": [],
         "returnable_formulas": [("formulas-0", returnable)],
         "amr_post_failures": [
             ("posts-0", [Failure("amr_parsing", "posts", "", "9", "empty_text", "")])

@@ -107,7 +107,7 @@ def _build(data: Path, **params: Any) -> CatalogProtocol:
     returnable = ReturnableRule().choose_mentions(posts)
     tables: dict[str, list[Any]] = {
         "posts": posts, "topics": make_topics(posts), "comments": [],
-        "training_pairs": pairs, "returnable_formulas": returnable,
+        "training_pairs": pairs, "returnable_formulas": returnable, "statements": [],
         "judgments": [],
     }  # fmt: skip
     for name, rows in tables.items():

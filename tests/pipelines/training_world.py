@@ -62,6 +62,7 @@ def _write(data: Path, has_pairs: bool, **params: Any) -> None:
         "posts": posts,
         "topics": [],
         "judgments": [],
+        "statements": [],
     }
     for name, rows in tables.items():
         catalog[name].save(Shard("all-0", "world", rows, {"written": len(rows)}))

@@ -74,15 +74,23 @@ def describe_parts(
 
     Args:
         parts: what each system gave; said if there are several.
-        matches: of the first of them that has terms.
+        matches: of the first of them, or of their parts, that has terms.
         limit: matches that are shown, the largest; one line sums up the others.
     """
     matched = next((part for part in parts if part.terms), None)
-    lines = [f"{p.share:8.4f}  {describe_source(p)}" for p in parts]
-    if len(parts) < 2:
-        lines = []
-    elif matched is not None:
+    several = len(parts) > 1
+    lines = [f"{p.share:8.4f}  {describe_source(p)}" for p in parts if several]
+    for part in parts:
+        if part.parts:
+            lines.append(f"{part.system} {part.score:.4f} is the sum of:")
+            lines += describe_parts(part.parts, matches, limit)
+        if part.words:
+            lines.append(f"{part.system} {part.score:.4f} is the sum of:")
+            lines += [f"{share:8.4f}  {word}" for word, share in part.words[:limit]]
+    if several and matched is not None:
         lines.append(f"{matched.system} {matched.score:.4f} is the sum of:")
+    if parts and matched is None:
+        return lines
     lines += [str(match) for match in matches[:limit]]
     if others := matches[limit:]:
         rest = sum(match.share for match in others)

@@ -16,11 +16,12 @@ them for the command line.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias
 
-from mathamr_kedro.systems.base import ScorePart
+from mathamr_kedro.systems.base import ScorePart, WordShare
 
 IF_KNOWN: Mapping[str, bool] = {"if_known": True}
 """Metadata of a field that :func:`to_plain` drops if it is ``None``."""
@@ -97,6 +98,8 @@ class SystemShare:
     score: float | None
     """Its own, before scores were scaled and weighted; ``None``: it did not find the
     post."""
+    words: tuple[WordShare, ...] = ()
+    """Of a system that compares words: what its own score is the sum of."""
 
 
 @dataclass(frozen=True)
@@ -350,10 +353,11 @@ def to_plain(answer: Any) -> Any:
     Terms of scores are not part of it: matches tell them in words.
 
     >>> to_plain(SystemShare("bm25", 0.5, None))
-    {'system': 'bm25', 'share': 0.5, 'score': None}
+    {'system': 'bm25', 'share': 0.5, 'score': None, 'words': []}
     """
     if isinstance(answer, ScorePart):
-        answer = SystemShare(answer.system, answer.share, answer.score)
+        score = None if math.isnan(answer.score) else answer.score
+        answer = SystemShare(answer.system, answer.share, score, answer.words)
     if is_dataclass(answer):
         return {
             f.name: to_plain(value)

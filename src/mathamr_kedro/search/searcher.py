@@ -421,7 +421,8 @@ class Searcher:
         self, query: Query, key: PostId, parts: Sequence[ScorePart]
     ) -> tuple[Match, ...]:
         """Put the terms of a score into words, the largest first."""
-        terms: Sequence[Term] = next((p.terms for p in parts if p.terms), ())
+        leaves = (leaf for part in parts for leaf in part.leaves())
+        terms: Sequence[Term] = next((p.terms for p in leaves if p.terms), ())
         if not terms:
             return ()
         owners = list(dict.fromkeys(term.owner for term in terms))

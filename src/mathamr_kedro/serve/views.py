@@ -299,7 +299,7 @@ def _name_side(label: str) -> str:
 
 def _show_part(part: ScorePart) -> SystemShare:
     score = None if math.isnan(part.score) else round(part.score, 6)
-    return SystemShare(part.system, round(part.share, 6), score)
+    return SystemShare(part.system, round(part.share, 6), score, part.words)
 
 
 def _show_pattern(found: PatternMatch | None) -> PatternBindings | None:

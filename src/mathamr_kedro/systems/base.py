@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -179,6 +179,13 @@ class Term(NamedTuple):
     """What it is, if that is not MaxSim."""
 
 
+class WordShare(NamedTuple):
+    """A word of a query, or a token of its formulas, and what it adds to a score."""
+
+    word: str
+    share: float
+
+
 class ScorePart(NamedTuple):
     """The share of one system in a score."""
 
@@ -190,6 +197,17 @@ class ScorePart(NamedTuple):
     post."""
     terms: tuple[Term, ...] = ()
     """Of a system that compares vectors: what its own score is the sum of."""
+    words: tuple[WordShare, ...] = ()
+    """The same of a system that compares words, the largest first."""
+    parts: tuple[ScorePart, ...] = ()
+    """The same of a fusion: what each of its systems gave."""
+
+    def leaves(self) -> Iterator[ScorePart]:
+        """Yield the systems that it is made of; itself if that is none."""
+        if not self.parts:
+            yield self
+        for part in self.parts:
+            yield from part.leaves()
 
     @classmethod
     def of_score(cls, system: str, score: float | None) -> ScorePart:

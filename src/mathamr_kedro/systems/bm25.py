@@ -48,6 +48,7 @@ from mathamr_kedro.systems.base import (
     Query,
     Target,
     TreeLookup,
+    WordShare,
     choose_instances,
     load_formulas,
     name_formulas,
@@ -60,6 +61,7 @@ from mathamr_kedro.text import (
     list_ngrams,
     list_patterns,
     list_tuples,
+    pair_terms,
     split_latex,
     split_text,
 )
@@ -164,6 +166,20 @@ class Bm25Index(Index):
             found.append(Hits.rank(ids, scores).top(depth))
         return found
 
+    def explain_words(self, query: Query, key: PostId) -> tuple[WordShare, ...]:
+        """Return what the words of a query add to the score of a post."""
+        if query.target == "formulas" or self._name == "bm25_graph":
+            return ()
+        pairs = pair_terms(query.text, query.formula_map)
+        shares: dict[str, float] = {}
+        for part in self._posts:
+            if part.shows(key):
+                found = part.explain([term for term, _ in pairs], key)
+                for (_, word), share in zip(pairs, found, strict=True):
+                    shares[word] = shares.get(word, 0.0) + share
+        best = sorted(shares.items(), key=lambda pair: -pair[1])
+        return tuple(WordShare(*pair) for pair in best if pair[1] > 0)
+
     def warm_up(self) -> None:
         """Read its files."""
         for target in self._finds:
@@ -253,6 +269,14 @@ class PostTermIndex:
         if not self._allowed[types].any():
             return Hits.rank([], [])
         return self._index.search(terms, depth, self._allowed[types])
+
+    def shows(self, key: PostId) -> bool:
+        """Tell whether it has a post, and does not hide it."""
+        return key in self.ids and key not in self._hidden
+
+    def explain(self, terms: Sequence[str], key: PostId) -> list[float]:
+        """Return what each term adds to the score of a post."""
+        return self._index.explain(terms, key)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder."""

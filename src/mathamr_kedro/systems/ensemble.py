@@ -167,16 +167,31 @@ class Ensemble:
         lists = last[2] if last is not None and chosen in last[2] else None
         lists = lists or self._ask(query, chosen, types)
         if chosen in self._members:
-            return (ScorePart.of_score(chosen, _find_score(lists[chosen], key)),)
-        fusion = self._fusions[query.target][chosen]
-        parts = [lists[name] for name in fusion.of]
-        shares = fusion.split(parts).get(key, [0.0] * len(parts))
+            return (self._explain_part(chosen, query, key, lists),)
+        return self._explain_fusion(chosen, query, key, lists)
+
+    def _explain_fusion(
+        self, name: str, query: Query, key: str, lists: Mapping[str, Hits]
+    ) -> tuple[ScorePart, ...]:
+        fusion = self._fusions[query.target][name]
+        found = [lists[part] for part in fusion.of]
+        shares = fusion.split(found).get(key, [0.0] * len(found))
         return tuple(
-            ScorePart.of_score(name, _find_score(hits, key))._replace(
-                share=float(share), terms=self._explain(name, query, key)
-            )
-            for name, hits, share in zip(fusion.of, parts, shares, strict=True)
+            self._explain_part(part, query, key, lists)._replace(share=float(share))
+            for part, share in zip(fusion.of, shares, strict=True)
         )
+
+    def _explain_part(
+        self, name: str, query: Query, key: str, lists: Mapping[str, Hits]
+    ) -> ScorePart:
+        part = ScorePart.of_score(name, _find_score(lists[name], key))
+        if name not in self._members:
+            return part._replace(parts=self._explain_fusion(name, query, key, lists))
+        index: Any = self._open(name)
+        terms = self._explain(name, query, key)
+        if not hasattr(index, "explain_words"):  # it compares no words
+            return part._replace(terms=terms)
+        return part._replace(terms=terms, words=index.explain_words(query, key))
 
     def _ask(
         self,
@@ -211,8 +226,6 @@ class Ensemble:
         return lists
 
     def _explain(self, name: str, query: Query, key: str) -> tuple[Term, ...]:
-        if name not in self._members:
-            return ()
         return self._open(name).explain(query, key, self._members[name].form)
 
     def _open(self, name: str) -> Index:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         list_patterns,
         list_tuples,
         measure_math_share,
+        pair_terms,
         split_latex,
         split_text,
     )
@@ -51,6 +52,7 @@ __all__ = [
     "list_patterns",
     "list_tuples",
     "measure_math_share",
+    "pair_terms",
     "split_latex",
     "split_text",
 ]

@@ -147,6 +147,19 @@ class TermIndex:
             found, scores = found[kept], scores[kept]
         return Hits.rank([self.ids[i] for i in found], scores).top(depth)
 
+    def explain(self, terms: Sequence[str], key: str) -> list[float]:
+        """Return what each term adds to the score of a document."""
+        place, shares = self.ids.index(key), []
+        for number in (self._numbers.get(term) for term in terms):
+            if number is None:
+                shares.append(0.0)
+                continue
+            start, end = self._starts[number : number + 2]
+            found = start + np.searchsorted(self._documents[start:end], place)
+            has = found < end and self._documents[found] == place
+            shares.append(float(self._shares[found]) if has else 0.0)
+        return shares
+
     def count(self, term: str) -> int:
         """Return how many documents have a term."""
         number = self._numbers.get(term)

@@ -31,13 +31,13 @@ _PLACING = frozenset(
 )
 
 
-def _split_words(text: str) -> list[str]:
-    """Return the stemmed words of a text.
+def _pair_words(text: str) -> list[tuple[str, str]]:
+    """Return the stemmed words of a text with the words.
 
-    >>> _split_words("Primes are never-ending")
+    >>> [term for term, _ in _pair_words("Primes are never-ending")]
     ['prime', 'are', 'never', 'end']
     """
-    return [stem(word) for word in _WORD.findall(text.lower())]
+    return [(stem(word), word) for word in _WORD.findall(text.lower())]
 
 
 def split_latex(latex: str) -> list[str]:
@@ -51,13 +51,24 @@ def split_latex(latex: str) -> list[str]:
 
 def split_text(text: str, formula_map: Sequence[FormulaMention]) -> list[str]:
     """Return the terms of a clean text with its formulas in their places."""
-    terms: list[str] = []
+    return [term for term, _ in pair_terms(text, formula_map)]
+
+
+def pair_terms(
+    text: str, formula_map: Sequence[FormulaMention]
+) -> list[tuple[str, str]]:
+    r"""Return the terms of a clean text, each with the word or token that it is.
+
+    >>> pair_terms("Primes are even", ())
+    [('prime', 'primes'), ('are', 'are'), ('even', 'even')]
+    """
+    terms: list[tuple[str, str]] = []
     end = 0
     for mention in sorted(formula_map, key=lambda m: m.start):
-        terms += _split_words(text[end : mention.start])
-        terms += split_latex(mention.latex)
+        terms += _pair_words(text[end : mention.start])
+        terms += [(token, f"{token}$") for token in split_latex(mention.latex)]
         end = mention.end
-    return terms + _split_words(text[end:])
+    return terms + _pair_words(text[end:])
 
 
 def measure_math_share(text: str, formula_map: Sequence[FormulaMention]) -> float:

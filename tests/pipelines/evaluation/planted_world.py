@@ -176,6 +176,7 @@ def plant(data: Path) -> None:
     save_table(catalog, "topics", TOPICS)
     save_table(catalog, "judgments", JUDGMENTS)
     save_table(catalog, "training_pairs", [])
+    save_table(catalog, "statements", [])
     returnable = [
         FormulaInstance(f.formula_id, f.visual_id, f.post_id, f.latex)
         for f in FORMULAS

@@ -42,6 +42,7 @@ def fuse(**fusion):
         formulas,
         lambda formula: None,
         values,
+        {},
         runs[:1],
         runs[1:],
     )

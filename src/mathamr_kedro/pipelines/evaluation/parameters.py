@@ -13,12 +13,14 @@ from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.runs import explain_parts
 from mathamr_kedro.systems import (
+    BASELINES,
     LEARNING,
     Fusion,
     find_missing,
     make_baseline,
 )
 from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.search_config import SearchConfig, list_search_strategies
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,8 @@ class EvaluationConfig:
     run_files: Mapping[str, str] = field(default_factory=dict)
     """Systems of others: a name to a run file, in TREC's or ARQMath's form."""
     fusions: tuple[Fusion, ...] = ()
+    searches: bool = False
+    """Whether what people's searches ask (``indexing.search``) is compared, too."""
     depth: int = 1000
     """Results per topic; the lab allows 1000."""
     measures: tuple[str, ...] = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -125,14 +129,39 @@ class EvaluationConfig:
             for s in self.strategies or (default,)
         ]
         if len(chosen) == 1:
-            return {SYSTEM: chosen[0]}
+            return {SYSTEM: chosen[0]} | self._list_asked(default)
         named = {f"{SYSTEM}/{strategy.name}": strategy for strategy in chosen}
         if len(named) < len(chosen):
             raise ConfigurationError(
                 f"Expected strategies of different names (got {list(named)}); give "
                 "them names (evaluation.strategies)"
             )
-        return named
+        return named | self._list_asked(default)
+
+    def _list_asked(self, default: Strategy) -> dict[str, Strategy]:
+        """Return the strategies that only fusions name."""
+        known = {f"{SYSTEM}/{strategy.name}" for strategy in self.strategies}
+        found = {
+            f"{SYSTEM}/{name}": replace(s, depth=min(s.depth, self.depth))
+            for name, s in list_search_strategies(default).items()
+        }
+        parts = {part for fusion in self.fusions for part in fusion.of} - known
+        return {name: s for name, s in found.items() if name in parts}
+
+    def add_search(self, search: SearchConfig) -> EvaluationConfig:
+        """Return the same with what searches ask, if that is to be compared."""
+        if not self.searches or search.system != search.fusion.name:
+            return self
+        parts = [
+            part if part in BASELINES else f"{SYSTEM}/{part}"
+            for part in search.fusion.of
+        ]
+        words = [part for part in parts if part in BASELINES]
+        return replace(
+            self,
+            baselines=tuple(dict.fromkeys((*self.baselines, *words))),
+            fusions=(*self.fusions, replace(search.fusion, of=tuple(parts))),
+        )
 
     def list_baselines(self) -> list[str]:
         """Return the baselines that can be used here."""

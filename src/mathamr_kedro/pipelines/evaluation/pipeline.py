@@ -12,6 +12,7 @@ from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.systems import learns, read_system
 from mathamr_kedro.systems.mathamr_plus import NAME
+from mathamr_kedro.systems.search_config import SearchConfig
 
 _PARAMETERS = "params:evaluation"
 _TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
@@ -36,7 +37,9 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
 
 def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     """Yield a pipeline for each system: topics and an index in, runs out."""
-    baselines = EvaluationConfig.read(parameters["evaluation"]).list_baselines()
+    config = EvaluationConfig.read(parameters["evaluation"])
+    search = SearchConfig.read(parameters["indexing"])
+    baselines = config.add_search(search).list_baselines()
     for name in (NAME, *(parameters.get("systems") or {}), *baselines):
         has_vectors = name == NAME
         strategies = {"indexing": "params:indexing"} if has_vectors else {}
@@ -70,6 +73,7 @@ def _fuse(runs: Sequence[str]) -> Node:
             "returnable_formulas",
             "visual_index",
             _PARAMETERS,
+            "params:indexing",
             *runs,
         ],
         outputs="system_runs",

@@ -30,6 +30,7 @@ from mathamr_kedro.runs import (
 )
 from mathamr_kedro.systems import Fusion, Index, Query, Target, fuse_runs
 from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.search_config import SearchConfig
 from mathamr_kedro.trec import Run
 from mathamr_kedro.vectors import EngineConfig
 
@@ -66,7 +67,9 @@ def rank(
     if not isinstance(index, BuiltVectorIndex) or indexing is None:
         return _run(index, queries, posts, config)
     strategy = read_parameters(Strategy, indexing["strategy"], "indexing.strategy")
-    strategies = config.list_strategies(strategy)
+    strategies = config.add_search(SearchConfig.read(indexing)).list_strategies(
+        strategy
+    )
     depths = {name: strategy.depth for name, strategy in strategies.items()}
     engine = read_parameters(EngineConfig, indexing["engine"], "indexing.engine")
     with closing(index.open(engine, strategies, verify=True)) as opened:
@@ -79,10 +82,11 @@ def fuse_systems(
     returnable_formulas: ShardedTable,
     visual_index: VisualIndex,
     parameters: Values,
+    indexing: Values,
     *runs_of_systems: Sequence[Run],
 ) -> list[Run]:
     """Fuse ranked lists of systems and files; return those of all systems."""
-    config = EvaluationConfig.read(parameters)
+    config = EvaluationConfig.read(parameters).add_search(SearchConfig.read(indexing))
     asked: list[Topic] = list(topics.records())
     read, depth = returnable_formulas.tables, config.depth
     own = [run for runs in runs_of_systems for run in runs]

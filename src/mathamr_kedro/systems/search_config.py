@@ -1,0 +1,78 @@
+"""What people's searches ask: words and vectors together, and strategies by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.systems.fusion import Fusion
+from mathamr_kedro.systems.mathamr_plus.strategies import Strategy
+from mathamr_kedro.systems.registry import BASELINES
+
+_PATTERNS = ("bm25_slt", "bm25_opt")
+_WITH_QUESTION, _WITH_DOCUMENT, _SENTENCE_WEIGHT = 0.5, 0.5, 0.3
+"""Weights of the best strategy without a second model (docs/results/pool.md): an answer
+counts half, its question half; document vectors are added; sentences of a query count
+less than its formulas."""
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """What ``mathamr search`` asks if no other system is named.
+
+    What is compared how is ``indexing.strategy``.
+    """
+
+    system: str = "words+vectors"
+    """The name of ``fusion``, a strategy, or any system of the evaluation."""
+    fusion: Fusion = field(
+        default_factory=lambda: Fusion(
+            "weighted",
+            (3.0, 2.0),
+            name="words+vectors",
+            of=("bm25_fields", "with_question"),
+        )
+    )
+    """Words and vectors (weights: docs/results/benchmark.md)."""
+    formula_system: str = "with_patterns"
+    """Of a search for a formula: ``with_patterns``, or any system of the evaluation
+    that finds formulas."""
+
+    @classmethod
+    def read(cls, indexing: Mapping[str, Any]) -> SearchConfig:
+        """Check what the parameters ``indexing`` say of searches."""
+        return read_parameters(cls, indexing.get("search", {}), "indexing.search")
+
+    def fuse_patterns(self, vectors: str) -> Fusion:
+        """Return ``with_patterns``: formula vectors with patterns of both trees."""
+        return Fusion("mean", name="with_patterns", of=(vectors, *_PATTERNS))
+
+    def list_baselines(self) -> list[str]:
+        """Return the systems beside our vectors that searches ask by default."""
+        parts: Iterable[str] = ()
+        if self.system == self.fusion.name:
+            parts = (name for name in self.fusion.of if name in BASELINES)
+        return [*parts, *(_PATTERNS if self.formula_system == "with_patterns" else ())]
+
+
+def list_search_strategies(strategy: Strategy) -> dict[str, Strategy]:
+    """Return the strategy of the index by its name, and what else people ask by.
+
+    ``combined`` is MaxSim and document vectors together; ``with_question`` is the
+    strategy with the weights of the constants above.
+    """
+    combined = replace(strategy, retrieval="combined", name="combined")
+    found = {strategy.name: strategy, combined.name: combined}
+    if strategy.retrieval == "single":  # no parts to weigh
+        return found | {"with_question": strategy}
+    has_weight = strategy.retrieval == "combined"  # of its own, document_weight
+    weighted = replace(
+        strategy,
+        name="with_question",
+        with_question=_WITH_QUESTION,
+        with_document=0.0 if has_weight else _WITH_DOCUMENT,
+        sentence_weight=_SENTENCE_WEIGHT,
+    )
+    return found | {weighted.name: weighted}
