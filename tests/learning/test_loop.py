@@ -128,18 +128,27 @@ def test_without_validation_the_last_epoch_is_the_best(tmp_path):
     assert len(training.run()) == len(kept) == training.state.best_epoch == 4
 
 
-def test_rates_and_gradients_are_as_asked(tmp_path):
+def test_rates_are_as_asked(tmp_path):
     rates = []
 
     def rate(step, total):
         rates.append((step, total))
         return 0.0
 
-    learner = make_learner(rate=rate, clip_norm=1e-3)
+    learner = make_learner(rate=rate)
     before = weights_of(learner)
     make_training(learner, tmp_path, num_epochs=2).run()
     assert rates == [(step, 10) for step in range(10)]
     assert torch.equal(weights_of(learner), before)
+
+
+def test_no_step_is_longer_than_the_norm_of_clipped_gradients(tmp_path):
+    learner = make_learner(clip_norm=1e-3)
+    learner.optimizer = torch.optim.SGD(learner.module.parameters(), lr=1.0)
+    before = weights_of(learner)
+    make_training(learner, tmp_path, num_epochs=1).run()
+    moved = (weights_of(learner) - before).norm()
+    assert 1e-3 < moved < 5.01e-3  # five steps
 
 
 def test_a_loss_that_is_not_finite_is_named(tmp_path):
