@@ -29,6 +29,7 @@ BEYOND = [
     "marf_scoring",
     "mathamr_contexts",
     "mathamr_reranking",
+    "mathamr_tuning",
     "ssemb_augmentations",
 ]
 

@@ -49,6 +49,7 @@ from __future__ import annotations
 
 import logging
 import math
+import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -464,3 +465,10 @@ class ModuleLearner(Generic[Batch]):
 def _join(values: Mapping[str, Any]) -> str:
     shown = {k.replace("_", " "): v for k, v in values.items() if v is not None}
     return ", ".join(f"{name} {value:.4f}" for name, value in shown.items())
+
+
+def measure_memory(device: torch.device) -> float:
+    """Largest memory of this process so far in MiB, on the device or on the host."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_reserved(device) / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,7 +33,7 @@ from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.history import EpochRecord, ProgressCallback, Record
 from mathamr_kedro.learning.inputs import TrainingInputs
-from mathamr_kedro.learning.loop import Training
+from mathamr_kedro.learning.loop import Training, measure_memory
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import MEASURES, make_runner
@@ -196,7 +195,7 @@ class EncoderLearner:
             grad_norm=norm,
             seconds=seconds,
             pairs_per_second=steps * self.batch_size / max(seconds, 1e-9),
-            memory_mib=_measure_memory(self.device),
+            memory_mib=measure_memory(self.device),
             machine=Machine.find(str(self.device)),
         )
         return asdict(record)
@@ -256,10 +255,3 @@ def _format(value: float | None) -> str:
 
 def _write_json(path: Path, values: object) -> None:
     write_text(path, json.dumps(values, indent=2) + "\n")
-
-
-def _measure_memory(device: torch.device) -> float:
-    """Largest memory of this process so far in MiB, on the device or on the host."""
-    if device.type == "cuda":
-        return torch.cuda.max_memory_reserved(device) / 2**20
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

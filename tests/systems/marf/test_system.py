@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ from mathamr_kedro.base.records import Post, TrainingPair
 from mathamr_kedro.systems import Collection, Query, read_system
 from mathamr_kedro.systems.marf import training
 from mathamr_kedro.systems.marf.items import read_post
+from mathamr_kedro.systems.marf.networks import ContextEncoder
 from mathamr_kedro.systems.marf.posts import TrainingPosts
 from mathamr_kedro.systems.marf.search import MarfModel
 from mathamr_kedro.systems.training import Training
@@ -83,12 +85,81 @@ def test_which_formulas_are_fused_is_no_matter_of_what_is_learnt(
     assert len(one.vocabulary) == len(all_of_them.vocabulary)
 
 
+def test_answers_with_many_votes_are_right_too(tmp_path, text_model) -> None:
+    """Accepted answers and those with more than five votes (3.4)."""
+    given = make_sources()
+    voted = make_post("a90", "answer", "see there", ["a^2"], "q0")._replace(score=6)
+    few = make_post("a91", "answer", "see there", ["a^2"], "q0")._replace(score=5)
+    posts = (*given.posts(), voted, few)
+    sources = replace(given, posts=lambda: posts)
+    counts = create(tmp_path, text_model, sources).counts
+    assert counts["pairs"] + counts["validation_pairs"] == 25
+    assert counts["posts"] == 49
+    folder = create(tmp_path, text_model, sources).folder / "prepared"
+    prepared = TrainingPosts(folder)
+    # formulas are learnt from accepted answers only
+    assert counts["pairs_by_votes"] == len(prepared.pairs) - len(prepared.accepted)
+    assert counts["pairs_by_votes"] == 1
+
+
+PRETRAINED = {"epochs": 3, "learning_rate": 5e-3, "batch_size": 8}
+
+
+def make_prose() -> Collection:
+    """Posts of several sentences with commands of LaTeX."""
+    given = make_sources()
+    latex = [r"\frac{a}2", r"\Gamma", r"\gamma"]
+    prose = [
+        make_post(f"p{i}", "document", "We see. They go. It is so.", latex)
+        for i in range(30)
+    ]
+    return replace(given, posts=lambda: (*given.posts(), *prose))
+
+
+def test_pretraining_learns_masked_tokens_and_adds_those_of_latex(
+    tmp_path, text_model
+) -> None:
+    folder = create(tmp_path, text_model, make_prose(), pretraining=PRETRAINED)
+    context = ContextEncoder(folder.folder / "prepared" / "context")
+    pieces = context.tokenizer.tokenize(r"so $\frac{1}{2}\Gamma\gamma$")
+    assert {r"\frac", r"\Gamma", r"\gamma"} <= {*pieces}
+    base = ContextEncoder(text_model)
+    rows = [e.model.get_input_embeddings().weight for e in (base, context)]
+    split = base.tokenizer(r"\Gamma", add_special_tokens=False)["input_ids"]
+    place = context.tokenizer.convert_tokens_to_ids(r"\Gamma")
+    torch.testing.assert_close(
+        rows[1][place], rows[0][split].mean(0), atol=1e-3, rtol=0
+    )
+    history = [r for r in folder.train() if r["part"] == "pretraining"]
+    assert len(history) == 3
+    assert history[-1]["validation_loss"] < history[0]["validation_loss"]
+    trained = ContextEncoder(folder.model / "context")
+    assert len(trained.tokenizer) == len(context.tokenizer)
+    assert not torch.equal(
+        trained.model.get_input_embeddings().weight, rows[1]
+    )  # what was learnt is what is kept
+    folder.index(make_prose())
+
+
+def test_tokens_of_another_width_are_projected(tmp_path, text_model, sources) -> None:
+    folder = create(tmp_path, text_model, sources, context_width=24)
+    folder.train()
+    folder.index(sources)
+    topic = make_topic("A.1", "see here", ["a^2+1"])
+    assert len(folder.open(sources)[1]["marf"]([topic], 10)[0]) == 10
+    model = MarfModel(folder.model, folder.system.config.model)
+    found = model.encode([read_post(Query.of_topic(topic), 1)])
+    assert found["fused"].rows.vectors.shape[1] == 24
+    assert found["context"].rows.vectors.shape[1] == 16
+
+
 def test_epochs_of_all_parts_are_reported(trained) -> None:
     history = trained.train()
     assert [(r["part"], r["epoch"]) for r in history] == [
         ("formula", 1), ("formula", 2), ("fusion", 1), ("fusion", 2),
     ]  # fmt: skip
     assert all(r["loss"] > 0 and r["seconds"] > 0 for r in history)
+    assert all(r["parameters"] > 100 and r["memory_mib"] > 1 for r in history)
     assert all(r["validation_loss"] > 0 for r in history)
 
 
@@ -197,11 +268,13 @@ class KilledError(Exception):
         {},
         {"context_training": {"epochs": 1, "learning_rate": 1e-3, "batch_size": 8}},
         {"scoring": "passage", "selection": "longest"},
+        {"pretraining": {**PRETRAINED, "epochs": 1}},
     ],
 )
 def test_a_killed_training_ends_with_the_same_weights(
     tmp_path, text_model, sources, monkeypatch, changes
 ) -> None:
+    sources = make_prose() if "pretraining" in changes else sources
     whole = create(tmp_path / "whole", text_model, sources, **changes)
     whole.train()
     folder = create(tmp_path / "killed", text_model, sources, **changes)

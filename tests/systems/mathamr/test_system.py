@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,12 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     TrainingError,
 )
+from mathamr_kedro.systems import Query
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr import search as searching
+from mathamr_kedro.systems.mathamr.contexts import Contexts
+from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.triples import read_triples
 from tests.kills import kill_module
 from tests.systems.mathamr.world import make_sources, make_text_model
@@ -161,6 +165,70 @@ def test_runs_of_others_are_reranked(tmp_path, trained, text_model):
     with pytest.raises(MalformedInputError, match="formulas of this collection"):
         folder.open(sources)
     assert values.folds == 2
+
+
+def test_a_run_that_holds_the_whole_index_is_said_to_choose_nothing(
+    tmp_path, trained, text_model, caplog
+):
+    sources = make_sources()
+    run = tmp_path / "all.tsv"
+    visuals = [f.visual_id for f in sources.formulas()]
+    topics = sources.topics()[:2]
+    run.write_text(
+        "".join(f"{t.topic_id} Q0 {v} {n} {99 - n} x\n"
+                for t in topics for n, v in enumerate(visuals, 1))
+    )  # fmt: skip
+    for depth in (1000, 5):
+        search = {"runs": {"all": str(run), "words": "bm25"}, "depth": depth}
+        folder = create(tmp_path, text_model, search=search, epochs=0)
+        folder.train()
+        folder.index(sources)
+        rankers = folder.open(sources)[2]
+        caplog.clear()
+        found = rankers["mathamr/rerank_all"](topics, 50)
+        assert ("chooses nothing" in caplog.text) == (depth == 1000)
+        assert {len(hits) for hits in found} == {min(depth, len({*visuals}))}
+        (words,) = rankers["mathamr/words"](topics[:1], 50)
+        assert {*rankers["mathamr/rerank_words"](topics[:1], 50)[0].visual_ids} == {
+            *words.visual_ids[:depth]
+        }
+
+
+@pytest.mark.parametrize("representation", ["amr_opt", "text_latex", "opt"])
+def test_answers_are_ranked_by_their_strings_and_those_of_their_questions(
+    tmp_path, text_model, representation
+):
+    """Task 1, from the strings of whole posts."""
+    given = make_sources()
+    posts = [
+        p._replace(post_type="question") if n % 4 == 0
+        else p._replace(parent_id=given.posts()[n - n % 4].post_id)
+        for n, p in enumerate(given.posts())
+    ]  # fmt: skip
+    sources = replace(given, posts=lambda: posts)
+    values = {"model": {**MODEL, "text_model": str(text_model), "epochs": 0,
+                        "representation": representation},
+              "search": {"tasks": [1, 2]}}  # fmt: skip
+    folder = SystemFolder.create(tmp_path, "mathamr", values, 1, sources)
+    folder.train()
+    folder.index(sources)
+    topics = [t._replace(task="task1") for t in sources.topics()[:3]]
+    contexts = Contexts(representation, sources)
+    texts = dict(contexts.write_posts())
+    encoder = TextEncoder(folder.model / ALL, 512)
+    encode = {key: encoder.encode([text])[0] for key, text in texts.items()}
+    lists = folder.open(sources)[1]["mathamr"](topics, 50)
+    for topic, hits in zip(topics, lists, strict=True):
+        (query,) = encoder.encode([contexts.write_topic(Query.of_topic(topic))])
+        expected = {
+            p.post_id: max(0, query @ encode[p.post_id])
+            * max(0, query @ encode[p.parent_id])
+            for p in posts
+            if p.parent_id
+        }
+        found = dict(zip(hits.ids, hits.scores.tolist(), strict=True))
+        assert found == pytest.approx(expected, abs=2e-3)  # half precision
+        assert len(found) == 12
 
 
 def write_weights(folder: Path) -> dict[str, dict[str, np.ndarray]]:

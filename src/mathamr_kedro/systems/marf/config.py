@@ -20,7 +20,7 @@ _MAX_FORMULAS = 6
 
 @dataclass(frozen=True)
 class PhaseConfig:
-    """How one of the three parts is trained."""
+    """How one of the parts is trained; no epochs: it is not."""
 
     epochs: int = 3
     learning_rate: float = 1e-4
@@ -34,10 +34,17 @@ class PhaseConfig:
 
 
 @dataclass(frozen=True)
-class _ContextPhase(PhaseConfig):
-    """No epochs: the encoder stays as it came, as Qwen3 does in the paper."""
+class _Pretraining(PhaseConfig):
+    """Masked tokens and next sentences (3.4), with tokens of LaTeX of their own."""
 
     epochs: int = 0
+    learning_rate: float = 5e-5
+
+
+@dataclass(frozen=True)
+class _ContextPhase(PhaseConfig):
+    """Fine-tuning, as of BERT in the paper; Qwen3 stays as it came."""
+
     learning_rate: float = 2e-5
 
 
@@ -62,6 +69,9 @@ class ModelConfig:
 
     context: str = "mpnet"
     """Context encoder: a known name, or the folder of any encoder of transformers."""
+    context_width: int = 0
+    """Width to which its tokens are projected before the fusion, 768 in the paper
+    for Qwen3; 0: they stay as they are."""
     max_tokens: int = 256
     """Tokens of a post that the context encoder reads."""
     scoring: Scoring = "token"
@@ -74,6 +84,7 @@ class ModelConfig:
     """Hidden size of the formula encoder."""
     max_pairs: int = 50_000
     """Pairs of question and answer to learn from; 0: all."""
+    pretraining: _Pretraining = field(default_factory=_Pretraining)
     context_training: _ContextPhase = field(default_factory=_ContextPhase)
     formula_training: _FormulaPhase = field(default_factory=_FormulaPhase)
     fusion_training: _FusionPhase = field(default_factory=_FusionPhase)
@@ -81,7 +92,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         check_range(self, "max_tokens", least=8)
         check_range(self, "layers", "heads", "width", least=1)
-        check_range(self, "max_pairs", least=0)
+        check_range(self, "max_pairs", "context_width", least=0)
         if self.width % (2 * self.heads):
             raise ConfigurationError(
                 f"Expected width to be a multiple of twice the heads, {2 * self.heads} "

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
+from mathamr_kedro.amr import PLACEHOLDER, split_chunks
 from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
 from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
@@ -30,6 +31,16 @@ def read_post(post: Post | Query, number: int = sys.maxsize) -> Item:
     text = restore_latex(post.text, post.formula_map)
     spelled = [_spell(mention.latex) for mention in post.formula_map]
     return Item(key, text, choose_formulas(spelled, number, key))
+
+
+def read_sentences(post: Post) -> list[str]:
+    """Return the sentences of a post, with their LaTeX between dollars."""
+    latex = {m.placeholder: f"${m.latex}$" for m in post.formula_map}
+    sentences = (s for chunk in split_chunks(post.text) for s in chunk.sentences)
+    return [
+        PLACEHOLDER.sub(lambda match: latex.get(match.group(), match.group()), sentence)
+        for sentence in sentences
+    ]
 
 
 def read_formula(formula: FormulaInstance) -> Item:

@@ -27,6 +27,7 @@ as it is.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -58,11 +59,33 @@ class ContextEncoder(Transformer):
         ).last_hidden_state
         return states
 
-    def split(self, texts: Sequence[str], max_tokens: int) -> list[Ids]:
+    def split(
+        self, texts: Sequence[str], max_tokens: int, marks: bool = True
+    ) -> list[Ids]:
         """Return the ids of each text, with the marks that the model expects."""
-        found = self.tokenizer(list(texts), truncation=True, max_length=max_tokens)
+        found = self.tokenizer(
+            list(texts), truncation=True, max_length=max_tokens,
+            add_special_tokens=marks,
+        )  # fmt: skip
         # a model without marks has no token for an empty text, and MaxSim needs one
         return [np.array(ids or [0], dtype=np.int32) for ids in found["input_ids"]]
+
+    @torch.no_grad()
+    def add_tokens(self, tokens: Sequence[str]) -> None:
+        """Read some strings as one token each, which starts as the mean of its pieces.
+
+        They are read as they are written, whatever the model does with capitals.
+        """
+        from transformers import AddedToken  # noqa: PLC0415 - takes seconds
+
+        pieces = self.split(tokens, sys.maxsize, marks=False) if tokens else []
+        old = self.model.get_input_embeddings().weight.clone()
+        self.tokenizer.add_tokens([AddedToken(t, normalized=False) for t in tokens])
+        self.model.resize_token_embeddings(len(self.tokenizer), mean_resizing=False)
+        new = self.model.get_input_embeddings().weight
+        for token, ids in zip(tokens, pieces, strict=True):
+            place = self.tokenizer.convert_tokens_to_ids(token)
+            new[place] = old[torch.from_numpy(ids).long()].mean(0)
 
 
 class FormulaEncoder(nn.Module):
@@ -139,14 +162,23 @@ class GatedFusion(nn.Module):
     Args:
         context_width: of the vectors of the text.
         formula_width: of those of the formula.
-        heads: of the attention; divides the former.
+        heads: of the attention; divides the width of what is fused.
+        projected: width to which tokens of the text are projected first; 0: none.
+            It starts as a rotation: angles stay, as far as there is room for them.
 
     Raises:
         ConfigurationError: it does not.
     """
 
-    def __init__(self, context_width: int, formula_width: int, heads: int) -> None:
+    def __init__(
+        self, context_width: int, formula_width: int, heads: int, projected: int = 0
+    ) -> None:
         super().__init__()
+        self.project: nn.Linear | None = None
+        if projected and projected != context_width:
+            self.project = nn.Linear(context_width, projected, bias=False)
+            nn.init.orthogonal_(self.project.weight)
+            context_width = projected
         if context_width % heads:
             raise ConfigurationError(
                 f"Expected heads to divide the width of the context encoder, "
@@ -188,6 +220,9 @@ class GatedFusion(nn.Module):
         self, context: RaggedVectors[Tensor], formula: RaggedVectors[Tensor]
     ) -> RaggedVectors[Tensor]:
         """Fuse text i with formula i; those of no tokens change nothing."""
+        if self.project is not None:
+            tokens = F.normalize(self.project(context.vectors), dim=-1)
+            context = RaggedVectors(tokens, context.ptr)
         if not len(formula.vectors):
             return context
         tokens, is_token = context.padded()

@@ -9,12 +9,16 @@
                         formulas, formulas_ptr  numbers of tokens of LaTeX
                         formulas_owners         where the formulas of a post start
                         fused, ...              the same of those that are fused
+                        sentences, ...          ids of those of every post, if it is
+                                                pretrained on them
                         pairs, held_out         (P, 2) rows of questions and answers
+                        accepted                how many pairs are not there by votes
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -48,6 +52,11 @@ _MAX_FORMULA_TOKENS = 128
 _VALIDATION_SHARE = 0.1
 """Share of the questions that choose the best epoch."""
 _AT_ONCE = 256
+_VOTES = 5
+"""An answer with more of them is right too (3.4)."""
+_NEW_TOKENS = 1000
+"""Commands of LaTeX that the context encoder reads as one token each (3.4)."""
+_COMMAND = re.compile(r"\\[A-Za-z]+")
 _ONE = float(2**64)
 
 
@@ -96,7 +105,10 @@ class TrainingPosts:
         self.texts = RaggedVectors(arrays["text"], arrays["text_ptr"])
         self.formulas = PostFormulas(arrays, "formulas")
         self.fused = PostFormulas(arrays, "fused")
+        self.sentences = PostFormulas(arrays, "sentences")
         self.pairs, self.held_out = arrays["pairs"], arrays["held_out"]
+        self.accepted = self.pairs[: int(arrays["accepted"][0])]
+        """Those that formulas are learnt from."""
         self.vocabulary = Vocabulary.load(folder / VOCABULARY)
 
 
@@ -115,9 +127,10 @@ def prepare_posts(
 
     number = config.max_formulas
     context = ContextEncoder(find_text_model(config.context))
-    found = sources.pairs()
-    limit = config.max_pairs
-    pairs = nsmallest(limit, found, key=_hash_pair) if limit else list(found)
+    accepted = set(sources.pairs())
+    found = accepted | _find_voted(sources)
+    pairs = nsmallest(config.max_pairs or len(found), found, key=_hash_pair)
+    pairs.sort(key=lambda pair: pair not in accepted)
     wanted = {key for pair in pairs for key in pair}
 
     counts = Counter(
@@ -129,6 +142,10 @@ def prepare_posts(
     vocabulary = Vocabulary(["[UNK]", *choose_frequent(counts)[:_VOCABULARY_SIZE]])
     vocabulary.save(folder / VOCABULARY)
 
+    sentences: list[list[Ids]] = []
+    if config.pretraining.epochs:
+        context.add_tokens(_choose_commands(sources))
+        sentences = _split_sentences(sources, context, config.max_tokens)
     row_of: dict[PostId, int] = {}
     texts: list[Ids] = []
     formulas: list[list[Ids]] = []
@@ -149,17 +166,58 @@ def prepare_posts(
     arrays: Arrays = {
         "text": _join(texts), "text_ptr": _find_starts(texts),
         **_list_arrays("formulas", formulas), **_list_arrays("fused", fused),
+        **_list_arrays("sentences", sentences),
+        "accepted": np.array([sum(
+            pair in accepted and not held
+            for pair, held in zip(known, is_held_out.tolist(), strict=True)
+        )]),
         "pairs": rows[~is_held_out], "held_out": rows[is_held_out],
     }  # fmt: skip
     write_arrays(folder / _POSTS, arrays)
     context.save(folder / CONTEXT)
     return {
         "pairs": len(arrays["pairs"]),
+        "pairs_by_votes": len(arrays["pairs"]) - int(arrays["accepted"][0]),
         "validation_pairs": len(arrays["held_out"]),
         "pairs_without_posts": len(pairs) - len(known),
         "posts": len(row_of),
         "tokens": len(vocabulary),
+        "sentences": sum(map(len, sentences)),
     }
+
+
+def _find_voted(sources: Collection) -> set[TrainingPair]:
+    """Return questions with each answer of more than five votes."""
+    return {
+        TrainingPair(post.parent_id, post.post_id)
+        for post in sources.posts()
+        if post.post_type == "answer" and post.parent_id and (post.score or 0) > _VOTES
+    }
+
+
+def _choose_commands(sources: Collection) -> list[str]:
+    """Return the most frequent commands of LaTeX."""
+    counts = Counter(
+        command
+        for post in sources.posts()
+        for mention in post.formula_map
+        for command in _COMMAND.findall(mention.latex)
+    )
+    return choose_frequent(counts)[:_NEW_TOKENS]
+
+
+def _split_sentences(
+    sources: Collection, context: ContextEncoder, max_tokens: int
+) -> list[list[Ids]]:
+    """Return the sentences of every post that has two, as ids without marks."""
+    from mathamr_kedro.systems.marf.items import read_sentences  # noqa: PLC0415
+
+    found = []
+    for post in report_progress(sources.posts(), "posts split for marf"):
+        texts = read_sentences(post)
+        if len(texts) > 1:
+            found.append(context.split(texts, max_tokens, marks=False))
+    return found
 
 
 def _list_arrays(name: str, formulas: Sequence[Sequence[Ids]]) -> Arrays:

@@ -47,17 +47,14 @@ from mathamr_kedro.systems.base import (
 )
 from mathamr_kedro.systems.marf.config import MarfConfig, ModelConfig, SearchConfig
 from mathamr_kedro.systems.marf.items import Item, read_formula, read_post
-from mathamr_kedro.systems.marf.networks import (
-    ContextEncoder,
-    GatedFusion,
-    encode_rows,
-)
+from mathamr_kedro.systems.marf.networks import ContextEncoder, encode_rows
 from mathamr_kedro.systems.marf.posts import CONTEXT, VOCABULARY, number_tokens
 from mathamr_kedro.systems.marf.scores import pool_tokens, scale_tokens
 from mathamr_kedro.systems.marf.training import (
     FORMULA,
     FUSION,
     make_formula_encoder,
+    make_fusion,
 )
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.systems.weights import load_weights
@@ -92,7 +89,7 @@ class MarfModel:
         self._formula = make_formula_encoder(config, len(self._vocabulary))
         load_weights(self._formula, folder / FORMULA)
         self._formula.to(device).eval()
-        self._fusion = GatedFusion(self._context.width, config.width, config.heads)
+        self._fusion = make_fusion(config, self._context.width)
         load_weights(self._fusion, folder / FUSION)
         self._fusion.to(device).eval()
 

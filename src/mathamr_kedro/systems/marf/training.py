@@ -2,7 +2,8 @@
 
 ::
 
-    1  context   fine-tuned by MaxSim over tokens, or left as it came
+    1  context   pretrained further (:mod:`.pretraining`), fine-tuned by MaxSim over
+                 tokens, or left as it came
     2  formula   from nothing, on formulas of questions and of their answers
        both are frozen, rounded to half precision, and what they say of posts is kept
     3  fusion    posts with one of their formulas each
@@ -37,12 +38,14 @@ from torch import Tensor, nn
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder, write_text
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.loop import (
     VALIDATION_LOSS,
     ModuleLearner,
     Training,
+    measure_memory,
     rise_and_fall,
 )
 from mathamr_kedro.model import ComputeConfig
@@ -61,6 +64,7 @@ from mathamr_kedro.systems.marf.posts import (
     Rows,
     TrainingPosts,
 )
+from mathamr_kedro.systems.marf.pretraining import Pretraining
 from mathamr_kedro.systems.marf.scores import (
     contrastive_loss,
     scale_tokens,
@@ -75,6 +79,8 @@ FORMULA, FUSION = "formula.arrays", "fusion.arrays"
 _DONE, _WORK = "training.json", "work"
 _CLIP_NORM = 1.0
 _ROWS_AT_ONCE = 128
+_HELD_OUT = 10
+"""Every tenth post chooses the best epoch of the pretraining."""
 
 LossOfPairs: TypeAlias = Callable[[Rows, np.random.Generator], Tensor]
 """(B, 2) rows of questions and answers, and what draws their formulas: their loss."""
@@ -123,6 +129,7 @@ class MarfTraining:
 
     def _train_context(self) -> tuple[ContextEncoder, Epochs]:
         encoder = ContextEncoder(self._prepared / CONTEXT).to(self._device)
+        history = self._pretrain(encoder)
         texts = self._posts.texts
 
         def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
@@ -130,12 +137,33 @@ class MarfTraining:
             return self._score_pairs(sides, "token", _list_negatives(pairs))
 
         config = self._config.context_training
-        history = self._run("context", encoder, config, find_loss)
+        history += self._run("context", encoder, config, find_loss)
         target = self._folder / CONTEXT
         if not target.is_dir():
             with replace_folder(target) as part:
                 encoder.save(part)
         return ContextEncoder(target).to(self._device).eval(), history
+
+    def _pretrain(self, encoder: ContextEncoder) -> Epochs:
+        """Learn masked tokens and next sentences; half of them are of another post."""
+        config, sentences = self._config.pretraining, self._posts.sentences
+        module = Pretraining(encoder, self._config.max_tokens).to(self._device)
+
+        def find_loss(posts: Rows, rng: np.random.Generator) -> Tensor:
+            here = posts[:, 0]
+            places = rng.integers(0, sentences.counts[here] - 1)
+            first, second = (sentences.find(here, places + n) for n in (0, 1))
+            follows = rng.random(len(here)) < 0.5
+            others = sentences.draw(np.roll(here, 1), rng)
+            rows = [first, np.where(follows, second, others)]
+            sides = [_list_rows(sentences.rows, side) for side in rows]
+            loss: Tensor = module(*sides, follows.tolist())
+            return loss
+
+        posts = np.arange(len(sentences.counts))[:, None]
+        is_held_out = posts[:, 0] % _HELD_OUT == 0
+        data = posts[~is_held_out], posts[is_held_out]
+        return self._run("pretraining", module, config, find_loss, data)
 
     def _train_formula(self) -> tuple[FormulaEncoder, Epochs]:
         torch.manual_seed(self._seed)
@@ -152,7 +180,10 @@ class MarfTraining:
             is_negative = _list_negatives(pairs) & (names[:, None] != names)
             return self._score_pairs(sides, config.scoring, is_negative)
 
-        history = self._run("formula", encoder, config.formula_training, find_loss)
+        data = tuple(map(self._with_formulas, (posts.accepted, posts.held_out)))
+        history = self._run(
+            "formula", encoder, config.formula_training, find_loss, data
+        )
         save_weights(encoder, self._folder / FORMULA, half=True)
         load_weights(encoder, self._folder / FORMULA)
         return encoder.eval(), history
@@ -162,8 +193,7 @@ class MarfTraining:
         formulas = self._freeze("formulas", formula, self._posts.fused.rows)
         torch.manual_seed(self._seed + 1)
         config = self._config
-        fusion = GatedFusion(context.width, config.width, config.heads)
-        fusion = fusion.to(self._device)
+        fusion = make_fusion(config, context.width).to(self._device)
 
         def find_loss(pairs: Rows, rng: np.random.Generator) -> Tensor:
             sides = []
@@ -207,18 +237,29 @@ class MarfTraining:
         return VectorRows(path).rows
 
     def _run(
-        self, name: str, module: nn.Module, config: PhaseConfig, loss: LossOfPairs
+        self,
+        name: str,
+        module: nn.Module,
+        config: PhaseConfig,
+        loss: LossOfPairs,
+        data: tuple[Rows, Rows] | None = None,
     ) -> Epochs:
-        """Train one part; it ends with the weights of its best epoch."""
-        pairs, held_out = self._posts.pairs, self._posts.held_out
-        if name == "formula":
-            pairs, held_out = self._with_formulas(pairs), self._with_formulas(held_out)
+        """Train one part; it ends with the weights of its best epoch.
+
+        Args:
+            name: of the part.
+            module: its weights.
+            config: how long and how fast.
+            loss: of a batch.
+            data: what it learns from, and what is held out; pairs if ``None``.
+        """
+        pairs, held_out = data or (self._posts.pairs, self._posts.held_out)
         if not config.epochs:
             return []
         if len(pairs) < 2:
             raise ConfigurationError(
-                "Expected at least 2 pairs of question and answer with what the "
-                f"{name} encoder of MaRF learns from (got {len(pairs)})"
+                "Expected at least 2 pairs of question and answer, or posts, with what "
+                f"the training {name!r} of MaRF learns from (got {len(pairs)})"
             )
         best = self._folder / _WORK / f"{name}.arrays"
 
@@ -234,17 +275,24 @@ class MarfTraining:
             optimizer=torch.optim.AdamW(parameters, lr=config.learning_rate),
             draw_batches=lambda epoch: self._draw_batches(pairs, config, epoch),
             compute=compute,
-            validate=lambda: _validate(held_out, config.batch_size, loss),
+            validate=lambda: {
+                **_validate(held_out, config.batch_size, loss),
+                "memory_mib": measure_memory(self._device),
+            },
             keep_best=lambda: save_weights(module, best),
             beats_start=True,
             rate=rise_and_fall,
             clip_norm=_CLIP_NORM,
-            facts={"part": name},
+            facts={
+                "part": name,
+                "parameters": sum(p.numel() for p in parameters),
+                "machine": asdict(Machine.find(str(self._device))),
+            },
             batch_size=config.batch_size,
             unit="pairs",
         )
-        data = [rows.tolist() for rows in (pairs, held_out)]
-        made_from = checksum(name, asdict(self._config), self._seed, data)
+        rows = [found.tolist() for found in (pairs, held_out)]
+        made_from = checksum(name, asdict(self._config), self._seed, rows)
         checkpoint = self._folder / _WORK / f"{name}.pt"
         training = Training(learner, checkpoint, made_from, config.epochs)
         state = training.resume()
@@ -286,6 +334,11 @@ class MarfTraining:
 def make_formula_encoder(config: ModelConfig, vocabulary: int) -> FormulaEncoder:
     """Return a formula encoder with new weights."""
     return FormulaEncoder(vocabulary, config.width, config.layers, config.heads)
+
+
+def make_fusion(config: ModelConfig, context_width: int) -> GatedFusion:
+    """Return a fusion with new weights."""
+    return GatedFusion(context_width, config.width, config.heads, config.context_width)
 
 
 def _validate(held_out: Rows, size: int, loss: LossOfPairs) -> dict[str, float]:

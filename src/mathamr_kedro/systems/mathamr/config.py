@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.systems.registry import FormulaTerms
 
@@ -57,13 +58,24 @@ class SearchConfig:
     first_stage: FormulaTerms | Literal["none"] = "bm25_slt"
     """Run that is reranked and fused with its reranking; ``none``: only cosines."""
     runs: Mapping[str, str] = field(default_factory=dict)
-    """Run files of Task 2 by a name, reranked and fused in the same way."""
+    """Run files of Task 2, or names of BM25, by a name: reranked and fused too."""
+    depth: int = 1000
+    """Formulas of a run that are reranked, 1000 in the paper; fewer if the collection
+    has not many more: reranking is to choose among them."""
     instances: int = 5
     """Formulas of each visual id that are compared, those with the first ids; the best
     counts. The lab assessed at most five. 0: all."""
+    tasks: tuple[int, ...] = (2,)
+    """2: formulas, as in the paper; 1: posts, as the authors did later
+    (:class:`~mathamr_kedro.systems.mathamr.posts.PostStrings`)."""
 
     def __post_init__(self) -> None:
         check_range(self, "instances", least=0)
+        check_range(self, "depth", least=1)
+        if 2 not in self.tasks or set(self.tasks) - {1, 2}:
+            raise ConfigurationError(
+                f"Expected tasks [2] or [1, 2] (got {list(self.tasks)!r})"
+            )
 
 
 @dataclass(frozen=True)

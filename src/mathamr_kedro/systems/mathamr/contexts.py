@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import logging
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
 from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.base.records import FormulaInstance, Post
-from mathamr_kedro.base.types import FormulaId, TopicId
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, read_math_graph
 from mathamr_kedro.systems.base import Collection, Query
@@ -43,7 +44,10 @@ class Contexts:
     def __init__(self, representation: Representation, sources: Collection) -> None:
         self._words, _, self._formula = representation.rpartition("_")
         self._sources = sources
-        self._topics: dict[TopicId, dict[FormulaId, str]] | None = None
+
+    @cached_property
+    def _topic_graphs(self) -> dict[TopicId, GraphRecord]:
+        return {record.graph_id: record for record in self._sources.topic_graphs()}
 
     def of_posts(self) -> Iterator[dict[FormulaId, str]]:
         """Yield the texts of the formulas of each post; none for the form ``opt``."""
@@ -63,35 +67,79 @@ class Contexts:
         found: Mapping[FormulaId, str] = {}
         if self._words == "text":
             found = self.read_text(topic)
-        elif self._words == "amr":
-            if self._topics is None:
-                graphs = self._sources.topic_graphs()
-                self._topics = {r.graph_id: self.read_graph(r) for r in graphs}
-            found = self._topics.get(topic.key, {})
+        elif self._words == "amr" and topic.key in self._topic_graphs:
+            found = self.read_graph(self._topic_graphs[topic.key])
         return found.get(query.formula_id) or self.write_alone(query)
 
-    def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
-        """Return the texts of the formulas of a math graph."""
-        named = record.formulas()
+    def write_posts(self) -> Iterator[tuple[PostId, str]]:
+        """Yield posts as one string each, without those that have no graph."""
+        if self._words == "amr":
+            for record in self._sources.graphs():
+                graph = self._open(record)
+                if graph is not None:
+                    yield record.graph_id, _write_plainly(graph.write())
+        else:
+            for post in self._sources.posts():
+                yield post.post_id, self._write_whole(post)
+
+    def write_topic(self, topic: Query) -> str:
+        """Return the string of a topic that asks for posts."""
+        if self._words == "amr":
+            record = self._topic_graphs.get(topic.key)
+            graph = self._open(record) if record is not None else None
+            if graph is None and topic.graph is not None:  # it was typed
+                graph = LinearGraph(topic.graph)
+            if graph is not None:
+                return _write_plainly(graph.write())
+        return self._write_whole(topic)
+
+    def _write_whole(self, post: Post | Query) -> str:
+        spell = self._spell_formulas(post)
+        if self._words:
+            text = PLACEHOLDER.sub(lambda match: spell(match.group()), post.text)
+        else:
+            text = " ".join(spell(m.placeholder) for m in post.formula_map)
+        return _write_plainly(text)
+
+    def _open(self, record: GraphRecord) -> LinearGraph | None:
         latex = None
         if self._formula == "latex":
-            latex = {number: mention.latex for number, mention in named.items()}
+            latex = {n: mention.latex for n, mention in record.formulas().items()}
         try:
-            graph = read_math_graph(record.graph)
-            texts = LinearGraph(graph, latex).write_sentences()
+            return LinearGraph(read_math_graph(record.graph), latex)
         except GraphError as problem:
             logger.warning(
                 "formulas of %s have no context: %s", record.graph_id, problem
             )
-            return {}
+            return None
+
+    def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
+        """Return the texts of the formulas of a math graph."""
+        graph = self._open(record)
+        texts = {} if graph is None else graph.write_sentences()
         return {
             mention.formula_id: _write_plainly(texts[number])
-            for number, mention in named.items()
+            for number, mention in record.formulas().items()
             if texts.get(number)
         }
 
     def read_text(self, post: Post | Query) -> dict[FormulaId, str]:
         """Return the texts of the formulas of a post."""
+        mentions = {m.placeholder: m for m in post.formula_map}
+        spell = self._spell_formulas(post)
+        found: dict[FormulaId, str] = {}
+        chunks = split_chunks(post.text)
+        for sentence in (s for chunk in chunks for s in chunk.sentences):
+            names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
+            new = [n for n in names if mentions[n].formula_id not in found]
+            if new:
+                text = PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)
+                text = _write_plainly(text)
+                found.update((mentions[name].formula_id, text) for name in new)
+        return found
+
+    def _spell_formulas(self, post: Post | Query) -> Callable[[str], str]:
+        """Return what writes the formula of a placeholder of a post."""
         mentions = {m.placeholder: m for m in post.formula_map}
         owner = post.post_id if isinstance(post, Post) else post.key
 
@@ -104,16 +152,7 @@ class Contexts:
             )
             return self.write_alone(formula, dollars=True)
 
-        found: dict[FormulaId, str] = {}
-        chunks = split_chunks(post.text)
-        for sentence in (s for chunk in chunks for s in chunk.sentences):
-            names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
-            new = [n for n in names if mentions[n].formula_id not in found]
-            if new:
-                text = PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)
-                text = _write_plainly(text)
-                found.update((mentions[name].formula_id, text) for name in new)
-        return found
+        return spell
 
     def write_alone(self, formula: FormulaInstance, dollars: bool = False) -> str:
         """Return a formula without context; its LaTeX if there is no tree."""

@@ -15,15 +15,17 @@ vector; of formulas that look the same the best counts::
     index/
       formulas.arrays       all that are compared, and the text of each
       0.f16 ... all.f16     a row for each text, by model
+      posts/                of Task 1 (:mod:`.posts`)
 """
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +42,7 @@ from mathamr_kedro.systems.base import (
     Query,
     Ranker,
     Rankings,
+    Target,
     choose_instances,
 )
 from mathamr_kedro.systems.bm25 import FormulaTermIndex
@@ -49,16 +52,18 @@ from mathamr_kedro.systems.fusion import Fusion
 from mathamr_kedro.systems.mathamr.config import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
+from mathamr_kedro.systems.mathamr.posts import PostStrings, index_posts
 from mathamr_kedro.systems.mathamr.training import FOLDS
+from mathamr_kedro.systems.registry import FormulaTerms
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.trec import read_run
+
+logger = logging.getLogger(__name__)
 
 FirstStage: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
 """Ranks formulas for topics, by visual ids."""
 
-_NAME, _FORMULAS = "mathamr", "formulas.arrays"
-_DEPTH = 1000
-"""Formulas of a run that are reranked, as in the paper."""
+_NAME, _FORMULAS, _POSTS = "mathamr", "formulas.arrays", "posts"
 _AT_ONCE = 4096
 """Texts that are encoded before their vectors are written."""
 
@@ -76,10 +81,13 @@ def build_index(
             row_of[key] = texts.setdefault(text, len(texts))
     rows = np.array([row_of[key] for key in chosen], dtype=np.int64)
     size = FormulaTable.write(folder / _FORMULAS, list(chosen.values()), text=rows)
-    models = sorted(path.parent.name for path in model.glob("*/config.json"))
-    for name in models:
-        encoder = TextEncoder(model / name, config.model.max_length)
-        size += _write_vectors(folder / name, encoder, list(texts))
+    models = sorted(path.parent for path in model.glob("*/config.json"))
+    for found in models:
+        encoder = TextEncoder(found, config.model.max_length)
+        size += _write_vectors(folder / found.name, encoder, list(texts))
+    if 1 in config.search.tasks:
+        part = folder / _POSTS
+        size += index_posts(contexts, sources, models, part, _write_vectors)
     return {
         "formulas": len(chosen),
         "texts": len(texts),
@@ -127,7 +135,7 @@ def _write_vectors(path: Path, encoder: TextEncoder, texts: Sequence[str]) -> in
 def open_index(
     config: MathAMRConfig, sources: Collection, model: Path, folder: Path
 ) -> Rankings:
-    """Return rankings of formulas: the best form, then its parts."""
+    """Return rankings of formulas, the best form, then its parts; and of posts."""
     search = ContextSearch(config, sources, model, folder)
     rankers: dict[str, Ranker] = {}
     for name, first in open_first_stages(config.search, sources).items():
@@ -137,7 +145,11 @@ def open_index(
         rankers[f"{_NAME}/rerank{suffix}"] = search.rerank(first)
         rankers[f"{_NAME}/{name}"] = first
     rankers[f"{_NAME}/cosine" if _NAME in rankers else _NAME] = search.rank
-    return Rankings({"formulas": rankers})
+    found: dict[Target, dict[str, Ranker]] = {"formulas": rankers}
+    if 1 in config.search.tasks:
+        arguments = search.contexts, model, folder / _POSTS, search.find_model
+        found["posts"] = {_NAME: PostStrings(*arguments).rank}
+    return Rankings(found)
 
 
 class ContextSearch:
@@ -153,13 +165,18 @@ class ContextSearch:
     def __init__(
         self, config: MathAMRConfig, sources: Collection, model: Path, folder: Path
     ) -> None:
-        self._contexts = Contexts(config.model.representation, sources)
+        self.contexts = Contexts(config.model.representation, sources)
+        self._depth = config.search.depth
         self._table = FormulaTable(folder / _FORMULAS)
         folds = (model / FOLDS).read_text(encoding="utf-8")
         self._fold_of: dict[TopicId, str] = json.loads(folds)
         length = config.model.max_length
         self._open = cache(lambda name: TextEncoder(model / name, length))
         self._vectors = cache(lambda name: VectorRows(folder / name))
+
+    def find_model(self, topic: TopicId) -> str:
+        """Return the model that did not learn from a topic."""
+        return self._fold_of.get(topic, ALL)
 
     def rank(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
         """Return the best formulas for topics."""
@@ -168,14 +185,16 @@ class ContextSearch:
 
     def rerank(self, first: FirstStage) -> Ranker:
         """Return what ranks the formulas of a run by their cosines."""
-        return lambda topics, depth: self._rerank(topics, first(topics, _DEPTH), depth)
+        return lambda topics, depth: self._rerank(
+            topics, first(topics, self._depth), depth
+        )
 
     def fuse(self, first: FirstStage) -> Ranker:
         """Return what fuses a run with its reranking."""
 
         def rank(topics: Sequence[Query], depth: int) -> list[Hits]:
-            lists = first(topics, _DEPTH)
-            again = self._rerank(topics, lists, _DEPTH)
+            lists = first(topics, self._depth)
+            again = self._rerank(topics, lists, self._depth)
             fusion = Fusion("score_rrf", depth=depth)
             return [fusion.fuse(pair) for pair in zip(lists, again, strict=True)]
 
@@ -185,6 +204,12 @@ class ContextSearch:
         self, topics: Sequence[Query], lists: Sequence[Hits], depth: int
     ) -> list[FormulaHits]:
         among = [self._table.find_visuals(hits.judged_ids) for hits in lists]
+        if among and all(len(rows) == len(self._table) for rows in among):
+            logger.warning(
+                "mathamr: the run that is reranked holds all %d formulas of the index, "
+                "so that it chooses nothing and its cosines order all of them; lower "
+                "systems.mathamr.search.depth (%d)", len(self._table), self._depth,
+            )  # fmt: skip
         return self._rank(topics, among, depth)
 
     def _rank(
@@ -193,11 +218,10 @@ class ContextSearch:
         """Rank some rows of the table for each topic."""
         by_model: dict[str, list[int]] = {}
         for place, topic in enumerate(topics):
-            model = self._fold_of.get(topic.key, ALL)
-            by_model.setdefault(model, []).append(place)
+            by_model.setdefault(self.find_model(topic.key), []).append(place)
         found: dict[int, FormulaHits] = {}
         for model, places in by_model.items():
-            texts = [self._contexts.write_query(topics[place]) for place in places]
+            texts = [self.contexts.write_query(topics[place]) for place in places]
             for place, query in zip(
                 places, self._open(model).encode(texts), strict=True
             ):
@@ -226,12 +250,14 @@ def open_first_stages(
         MissingInputError, MalformedInputError: a run file is missing, or holds no
             formula of the collection.
     """
-    stages: dict[str, FirstStage] = {}
+    runs = dict(config.runs)
     if config.first_stage != "none":
-        stages[config.first_stage] = _open_terms(config.first_stage, sources)
-    for name, path in config.runs.items():
-        stages[name] = _open_run(path, sources)
-    return stages
+        runs = {config.first_stage: config.first_stage} | runs
+    terms = get_args(FormulaTerms)
+    return {
+        name: (_open_terms if run in terms else _open_run)(run, sources)
+        for name, run in runs.items()
+    }
 
 
 def _open_terms(system: str, sources: Collection) -> FirstStage:

@@ -20,7 +20,7 @@ class MathAMR(PaperSystem):
     )  # fmt: skip
 
     name = "mathamr"
-    finds: frozenset[Target] = frozenset({"formulas"})
+    finds: frozenset[Target] = frozenset({"posts", "formulas"})
     reads = READS
 
     # What a machine that only trains lacks is imported in the steps that need it.
