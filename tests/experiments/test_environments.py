@@ -28,7 +28,6 @@ BEYOND = [
     "marf_context",
     "marf_scoring",
     "mathamr_contexts",
-    "mathamr_reranking",
     "mathamr_tuning",
     "ssemb_augmentations",
 ]

@@ -104,7 +104,9 @@ def write_examples(
         parts += ["## First results", _RESULTS_NOTE]
         show = partial(_show_results, shown=shown, top=config.top)
         for wanted in config.results:
-            parts += _show_example(wanted, texts, show)
+            example = list(_show_example(wanted, texts, show))
+            # several that the collection lacks may be replaced by the same one
+            parts += example if example[0] not in parts else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -254,9 +254,14 @@ def describe_cell(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
 def _read_results(
     cell: FinishedCell, task: int, systems: Mapping[str, TopicScores]
 ) -> dict[str, list[SeedResult]]:
-    """Return scores and costs of each system."""
+    """Return scores and costs of each system, and costs of parts of it."""
     costs, seed = cell.costs(task), cell.record.seed
-    return {
+    parts = {
+        f"{name} {part}": [SeedResult(seed, {}, figures)]
+        for name, found in cell.efficiency.get("systems", {}).items()
+        for part, figures in found.get("parts", {}).items()
+    }
+    return parts | {
         name: [SeedResult(seed, values, costs.figures(name), costs.machines(name))]
         for name, (_, values) in systems.items()
     }

@@ -61,6 +61,21 @@ def test_a_row_may_be_several_systems_under_headings():
     assert [f.value for f in table.rows[1].figures] == pytest.approx([0.4, 0.6])
 
 
+def test_headings_may_be_tested_against_one_of_them():
+    columns = ["Original: P'@10", "RRF: P'@10"]
+    rows = {
+        "A": {"ours": {"Original": "a", "RRF": "b"}},
+        "B": {"ours": {"Original": "a", "RRF": "a"}},
+    }
+    results = {"a": [score(1, 0.5, 0.4)], "b": [score(2, 0.5, 0.6)]}
+    stated = read(columns=columns, rows=rows, baseline="Original")
+    table, tests = stated.fill(results, TESTS)
+    marks = [[f.marked for f in row.figures] for row in table.rows]
+    assert marks == [[False, True], [False, False]]
+    assert "Bonferroni correction over 2 tests" in table.to_markdown()
+    assert {t.baseline for t in tests} == {"Original"}
+
+
 def test_a_table_without_a_figure_of_ours_is_not_written():
     assert read().fill({"other": [score(1, 0.5)]}, TESTS) is None
     assert read().fill({"a": [SeedResult(1, {"Bpref": np.ones(3)})]}, TESTS) is None

@@ -27,7 +27,8 @@ PIECES = (
 )
 SMALL = {
     "max_tokens": 48, "layers": 2, "heads": 2, "width": 16,
-    "context_training": {"epochs": 0},
+    "pretraining": {"epochs": 0}, "context_training": {"epochs": 0},
+    "scoring": "token",
     "formula_training": {"epochs": 2, "learning_rate": 3e-3, "batch_size": 8},
     "fusion_training": {"epochs": 2, "learning_rate": 3e-3, "batch_size": 8},
 }  # fmt: skip

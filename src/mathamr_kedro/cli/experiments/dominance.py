@@ -28,6 +28,19 @@ from mathamr_kedro.trec import Run, read_run
 _MEASURES = ("nDCG'", "MAP'", "P'@10")
 _TITLES = {"query": "Formulas in questions",
            "answer": "Formulas in relevant answers"}  # fmt: skip
+_PUBLISHED: dict[str, dict[str, tuple[tuple[Any, ...], ...]]] = {
+    "query": {
+        "BERT": ((">0%", 0.4161, 0.1619, 0.2426), (">50%", 0.4143, 0.1616, 0.2585),
+                 (">60%", 0.3816, 0.1526, 0.2418), (">70%", 0.3316, 0.1461, 0.2562)),
+        "MaRF": ((">0%", 0.4935, 0.1912, 0.2945), (">50%", 0.5003, 0.2019, 0.3013),
+                 (">60%", 0.4921, 0.1896, 0.2922), (">70%", 0.4894, 0.1942, 0.2938)),
+    },
+    "answer": {
+        "BERT": ((">0%", 0.6032), (">50%", 0.5772), (">60%", 0.5716), (">70%", 0.5224)),
+        "MaRF": ((">0%", 0.6807), (">50%", 0.6754), (">60%", 0.6739), (">70%", 0.6902)),
+    },
+}  # fmt: skip
+"""Tables 3 and 4 of MaRF, over the whole collection (ARQMath-3)."""
 _NEEDED = ("posts", "topics", "judgments", "visual_index")
 _EXAMPLES = """\b
 Examples:
@@ -185,4 +198,8 @@ def _show(title: str, kind: str, by_system: dict[str, list[Group]]) -> None:
             label = "" if place else system
             rows.append((label, group.value, str(group.num_topics), *cells))
         rows.append(None)
+    for system, lines in _PUBLISHED[kind].items():
+        for place, (share, *values) in enumerate(lines):
+            label = "" if place else f"{system} (published, whole collection)"
+            rows.append((label, share, "", *map(format_score, values)))
     print_table(("system", "share", "topics", *names), rows, title, labels=2)

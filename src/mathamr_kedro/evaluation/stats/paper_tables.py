@@ -66,7 +66,8 @@ class PaperTable:
     rows: Mapping[str, PaperRow]
     """By name, in the order of the paper."""
     baseline: str | None = None
-    """Row that ours are tested against, if the paper tests."""
+    """Row that ours are tested against, if the paper tests; or a heading, against
+    which those beside it are tested."""
     decimals: int = 3
     notes: tuple[str, ...] = ()
 
@@ -77,9 +78,10 @@ class PaperTable:
                     f"Expected {len(self.columns)} published figures in row {name!r}, "
                     f"one for each column (got {len(row.published)})"
                 )
-        if self.baseline is not None and self.baseline not in self.rows:
+        known = [*self.rows, *(c.rpartition(": ")[0] for c in self.columns)]
+        if self.baseline is not None and self.baseline not in known:
             raise ConfigurationError(
-                f"Expected one of {list(self.rows)} as baseline (got {self.baseline!r})"
+                f"Expected one of {known} as baseline (got {self.baseline!r})"
             )
 
     def fill(
@@ -109,10 +111,16 @@ class PaperTable:
         )
         table = mean_table(layout, own)
         tests: list[Comparison] = []
-        if self.baseline in own and len(own) > 1:
-            scores = {n: _average(found, columns) for n, found in own.items()}
+        scores = {n: _average(found, columns) for n, found in own.items()}
+        is_heading = any(c.group == self.baseline for c in columns)
+        if is_heading:
+            scores = _turn(scores, columns)
+        if self.baseline in scores and len(scores) > 1:
             tests = compare_with_baseline(scores, self.baseline, config)
         marked = {(t.condition, t.measure) for t in tests if t.significant}
+        if is_heading:
+            pairs = ((c, *m.rpartition(": ")[::2]) for c, m in marked)
+            marked = {(row, f"{heading}: {title}") for heading, row, title in pairs}
         rows = tuple(self._interleave([_mark(r, columns, marked) for r in table.rows]))
         absent = [n for n, row in self.rows.items() if row.ours and n not in own]
         notes = [*self.notes, *table.notes, *describe_tests(tests, config)]
@@ -162,6 +170,18 @@ def _average(
         for c in columns
         if all(c.key in r.per_topic for r in found)
     }
+
+
+def _turn(
+    scores: Mapping[str, Mapping[str, np.ndarray]], columns: Sequence[Column]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return scores by heading, then by row and measure, as ``"row: measure"``."""
+    found: dict[str, dict[str, np.ndarray]] = {}
+    for name, values in scores.items():
+        for c in columns:
+            if c.key in values:
+                found.setdefault(c.group, {})[f"{name}: {c.title}"] = values[c.key]
+    return found
 
 
 def _mark(row: Row, columns: Sequence[Column], marked: set[tuple[str, str]]) -> Row:

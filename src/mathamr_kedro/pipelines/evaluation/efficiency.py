@@ -114,7 +114,25 @@ def describe_systems(
             "training_seconds": sum(e["seconds"] for e in trained[index.name].history),
             "index_bytes": index.counts.get("bytes"),
             "index_seconds": index.counts["seconds"],
+            "parts": _describe_parts(trained[index.name].history),
         }
         for index in systems
         if isinstance(index, BuiltIndex)
+    }
+
+
+def _describe_parts(history: Sequence[Values]) -> dict[str, dict[str, float]]:
+    """Return what each part cost of a system that is trained in parts."""
+    by_part: dict[str, list[Values]] = {}
+    for epoch in history:
+        if "part" in epoch:
+            by_part.setdefault(epoch["part"], []).append(epoch)
+    return {
+        part: {
+            "parameters_millions": epochs[0]["parameters"] / 1e6,
+            "epochs": len(epochs),
+            "hours": sum(e["seconds"] for e in epochs) / 3600,
+            "memory_gigabytes": max(e["memory_mib"] for e in epochs) / 1024,
+        }
+        for part, epochs in by_part.items()
     }

@@ -37,7 +37,7 @@ class PhaseConfig:
 class _Pretraining(PhaseConfig):
     """Masked tokens and next sentences (3.4), with tokens of LaTeX of their own."""
 
-    epochs: int = 0
+    epochs: int = 1
     learning_rate: float = 5e-5
 
 
@@ -74,7 +74,7 @@ class ModelConfig:
     for Qwen3; 0: they stay as they are."""
     max_tokens: int = 256
     """Tokens of a post that the context encoder reads."""
-    scoring: Scoring = "token"
+    scoring: Scoring = "passage"
     selection: Selection = "several"
     objective: Objective = "softmax"
     layers: int = 8

@@ -203,7 +203,7 @@ def _choose_commands(sources: Collection) -> list[str]:
         for mention in post.formula_map
         for command in _COMMAND.findall(mention.latex)
     )
-    return choose_frequent(counts)[:_NEW_TOKENS]
+    return list(choose_frequent(counts)[:_NEW_TOKENS])
 
 
 def _split_sentences(

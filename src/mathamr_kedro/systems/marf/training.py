@@ -180,7 +180,7 @@ class MarfTraining:
             is_negative = _list_negatives(pairs) & (names[:, None] != names)
             return self._score_pairs(sides, config.scoring, is_negative)
 
-        data = tuple(map(self._with_formulas, (posts.accepted, posts.held_out)))
+        data = self._with_formulas(posts.accepted), self._with_formulas(posts.held_out)
         history = self._run(
             "formula", encoder, config.formula_training, find_loss, data
         )
