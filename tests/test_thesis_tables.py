@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import re
 import shlex
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from functools import cache
@@ -30,6 +31,7 @@ from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
 from tests.learning.process_work import TEACHER_WIDTH
 from tests.official_collection import EDITIONS, write_collection
+from tests.systems.mathamr.world import make_text_model
 
 pytestmark = pytest.mark.slow
 
@@ -119,8 +121,16 @@ def done(roots, download, project) -> Iterator[Callable[[str], Path]]:
         yield cache(lambda command: run(command, roots, project))
 
 
+@cache
+def make_tiny() -> Path:
+    return make_text_model(Path(tempfile.mkdtemp(prefix="text_model")))
+
+
 def choose_sizes(command: str) -> dict[str, object]:
     sizes: dict[str, object] = dict(TINY)
+    if "+mathamr" in command:
+        tiny = {"text_model": make_tiny(), "epochs": 1, "folds": 2, "max_length": 32}
+        sizes |= {f"systems.mathamr.model.{key}": value for key, value in tiny.items()}
     if not re.search("retrieval_strategies|auxiliary_loss", command):
         sizes["indexing.engine.engine"] = "exact"  # no graph to build
     if command.startswith("mathamr"):
@@ -269,6 +279,10 @@ def test_examples_are_the_topics_of_the_thesis(done):
     for name in ("A.301", "B.301"):
         assert f"### Topic {name}" in judged
     assert "#### bm25 " in judged and "#### mathamr_plus " in judged
+    compared = read(done, "Appendix C")
+    for name in ("A.301", "B.301"):
+        own = compared.split(f"### Topic {name}")[1].split("\n### ")[0]
+        assert "#### mathamr_plus (seed" in own and "#### mathamr (seed" in own
     results = read(done, "Appendix B")
     assert "### Topic A.346" in results
     for condition in ("both", "opt", "slt", "none"):
