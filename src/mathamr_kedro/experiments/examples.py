@@ -103,10 +103,11 @@ def write_examples(
     if config.results:
         parts += ["## First results", _RESULTS_NOTE]
         show = partial(_show_results, shown=shown, top=config.top)
+        examples: dict[str, list[str]] = {}  # of several wanted ones that are replaced
         for wanted in config.results:
-            example = list(_show_example(wanted, texts, show))
-            # several that the collection lacks may be replaced by the same one
-            parts += example if example[0] not in parts else []
+            head, *example = _show_example(wanted, texts, show)
+            examples.setdefault(head, example)
+        parts += [part for head, found in examples.items() for part in (head, *found)]
     return "\n\n".join(parts) + "\n"
 
 

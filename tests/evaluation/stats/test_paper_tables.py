@@ -67,7 +67,7 @@ def test_headings_may_be_tested_against_one_of_them():
         "A": {"ours": {"Original": "a", "RRF": "b"}},
         "B": {"ours": {"Original": "a", "RRF": "a"}},
     }
-    results = {"a": [score(1, 0.5, 0.4)], "b": [score(2, 0.5, 0.6)]}
+    results = {"a": [score(1, 0.5, 0.4)], "b": [score(1, 0.5, 0.6)]}
     stated = read(columns=columns, rows=rows, baseline="Original")
     table, tests = stated.fill(results, TESTS)
     marks = [[f.marked for f in row.figures] for row in table.rows]
