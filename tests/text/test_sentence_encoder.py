@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.text import SentenceEncoder, find_text_model
+from mathamr_kedro.text import SentenceEncoder, find_text_model, sentence_encoder
 
 sentence_transformers = pytest.importorskip("sentence_transformers")
 
@@ -56,6 +56,16 @@ def test_vectors_are_means_of_states_in_any_company(folder):
 
 def test_no_texts_are_no_rows(folder):
     assert SentenceEncoder(folder).encode([]).shape == (0, 8)
+
+
+@pytest.mark.parametrize(("gpu", "device"), [(True, "cuda"), (False, "cpu")])
+def test_a_gpu_encodes_if_there_is_one(folder, monkeypatch, gpu, device):
+    asked = []
+    monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
+    monkeypatch.setattr(sentence_encoder, "load_model", lambda *at: asked.append(at))
+    SentenceEncoder(folder)
+    SentenceEncoder(folder, "cuda:1")
+    assert asked == [(folder, device), (folder, "cuda:1")]
 
 
 def test_nothing_is_drawn_on_the_terminal(folder, capfd):

@@ -14,9 +14,8 @@ from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.text.models import EXTRA, find_base
 
-_BATCH = 32
-_AT_ONCE = 4 * _BATCH
-"""Texts after which :meth:`SentenceEncoder.encode_batches` logs its progress."""
+_BATCH = {"cpu": 32, "cuda": 512}
+"""Texts that are encoded together, by device."""
 
 
 class SentenceEncoder:
@@ -24,11 +23,12 @@ class SentenceEncoder:
 
     Args:
         folder: see :func:`load_model`.
-        device: where to compute.
+        device: where to compute; by default on the GPU if there is one.
     """
 
-    def __init__(self, folder: Path, device: str = "cpu") -> None:
-        self._model = load_model(folder, device)
+    def __init__(self, folder: Path, device: str | None = None) -> None:
+        found = "cuda" if torch.cuda.is_available() else "cpu"
+        self._model = load_model(folder, device or found)
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """(N, k) vectors of length 1; texts beyond the model's length are cut."""
@@ -46,11 +46,12 @@ class SentenceEncoder:
         Texts of one length fill a batch; so the order is not that of the texts.
         """
         order = np.argsort([-len(text) for text in texts], kind="stable")
-        for start in range(0, len(texts), _AT_ONCE):
-            rows = order[start : start + _AT_ONCE]
+        size = _BATCH.get(self._model.device.type, 32)
+        for start in range(0, len(texts), 4 * size):
+            rows = order[start : start + 4 * size]
             vectors = self._model.encode(
                 [texts[row] for row in rows],
-                batch_size=_BATCH,
+                batch_size=size,
                 show_progress_bar=False,
                 convert_to_numpy=True,
                 normalize_embeddings=True,

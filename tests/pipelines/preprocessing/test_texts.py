@@ -20,8 +20,8 @@ from tests.pipelines.graph_world import (
 class Encoder:
     """Counts letters and dollars."""
 
-    def __init__(self, folder, device):
-        assert (folder, device) == ("folder of tiny", "cpu")
+    def __init__(self, folder):
+        assert folder == "folder of tiny"
 
     @staticmethod
     def encode(found):
@@ -32,7 +32,6 @@ class Encoder:
 def text_model(monkeypatch):
     monkeypatch.setattr(texts, "SentenceEncoder", Encoder)
     monkeypatch.setattr(texts, "find_text_model", lambda name: f"folder of {name}")
-    monkeypatch.setattr(texts, "_choose_device", lambda: "cpu")  # anywhere
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def encode_texts(
         text_model: a sentence encoder, by name or folder.
     """
     graphs = PreparedGraphs(folder)
-    encoder = SentenceEncoder(find_text_model(text_model), _choose_device())
+    encoder = SentenceEncoder(find_text_model(text_model))
 
     def write(
         shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
@@ -38,12 +38,6 @@ def encode_texts(
     width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
     write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
     write(graphs.formulas, (), 0, width)  # they have no words
-
-
-def _choose_device() -> str:
-    import torch  # noqa: PLC0415 - slow to load, and only needed here
-
-    return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def _read_posts(

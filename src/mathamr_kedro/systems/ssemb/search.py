@@ -181,7 +181,7 @@ def _open_text_model(name: str) -> SentenceEncoder | None:
     if absence is not None:
         logger.warning("ssemb: structure only, no texts. %s", absence)
         return None
-    return SentenceEncoder(find_text_model(name), str(ComputeConfig().choose_device()))
+    return SentenceEncoder(find_text_model(name))
 
 
 def _take_some(items: Iterable[T], number: int) -> Iterator[list[T]]:
