@@ -7,8 +7,10 @@
 
 A set is a folder with ``documents.jsonl.gz`` (``id``, ``text``) and ``queries.jsonl``
 (``id``, ``kind``, ``text``, ``relevant``: ids). Every query ranks all documents but
-itself by the cosine of their vectors. Prints nDCG@10, recall@100 and MRR with 95 %
-intervals over queries, and writes nDCG@10 of each query.
+itself by the cosine of their vectors. Where ``relevant`` has grades by id, only these
+documents are ranked, and nDCG' is computed over all of them. Prints nDCG@10, recall@100
+and MRR with 95 % intervals over queries, then the mean over sets of nDCG and of its
+difference to the first model; writes the measures of each query.
 """
 
 from __future__ import annotations
@@ -47,50 +49,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(
         _ROW.format("model", "set", "asked", "nDCG@10", "recall@100", "MRR", "texts/s")
     )
-    found: dict[str, Any] = {}
+    found: dict[str, dict[str, Any]] = {}
     for name in options.models:
+        encoded: dict[Path, tuple[list[Any], torch.Tensor, float]] = {}
         model = load_model(find_text_model(name), device)
         if device == "cuda":
             model.bfloat16()
         for folder in options.sets:
-            scores, speed = measure(model, folder)
-            found.setdefault(folder.name, {})[name] = scores
+            path = (folder / "documents.jsonl.gz").resolve()  # sets may share one
+            if path not in encoded:
+                encoded[path] = encode_documents(model, path)
+            documents, vectors, speed = encoded[path]
+            scores = measure(model, folder, documents, vectors)
+            found.setdefault(name, {})[folder.name] = scores
             for kind, rows in list_kinds(scores):
                 show(Path(name).name, f"{folder.name} {kind}", rows, speed)
+    show_means(found)
     if options.out is not None:
         options.out.write_text(json.dumps(found))
     return 0
 
 
-def measure(model: Any, folder: Path) -> tuple[dict[str, Any], float]:
-    """Return the measures of each query of a set, and texts encoded a second."""
-    with gzip.open(folder / "documents.jsonl.gz", "rt", encoding="utf-8") as lines:
+def encode_documents(model: Any, path: Path) -> tuple[list[Any], torch.Tensor, float]:
+    """Return ids and vectors of documents, and how many were encoded a second."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
         documents = [json.loads(line) for line in lines]
-    queries = [json.loads(x) for x in (folder / "queries.jsonl").open(encoding="utf-8")]
-    place = {document["id"]: row for row, document in enumerate(documents)}
     started = time.perf_counter()
     vectors = encode(model, [document["text"] for document in documents])
     speed = len(documents) / (time.perf_counter() - started)
+    return [document["id"] for document in documents], vectors, speed
+
+
+def measure(
+    model: Any, folder: Path, documents: Sequence[Any], vectors: torch.Tensor
+) -> dict[str, Any]:
+    """Return the measures of each query of a set."""
+    queries = [json.loads(x) for x in (folder / "queries.jsonl").open(encoding="utf-8")]
+    place = {key: row for row, key in enumerate(documents)}
     asked = [q for q in queries if any(key in place for key in q["relevant"])]
     cosines = encode(model, [query["text"] for query in asked]) @ vectors.T
-    for row, query in enumerate(asked):
-        if query["id"] in place:
-            cosines[row, place[query["id"]]] = -2
-    top = cosines.topk(min(_DEPTH, len(documents)), dim=1).indices.cpu().numpy()
     scores = {}
-    for query, rows in zip(asked, top, strict=True):
-        right = {place[key] for key in query["relevant"] if key in place}
-        grades = np.array([int(row in right) for row in rows])
-        judged = np.ones(len(right), dtype=np.int64)
+    for query, row in zip(asked, cosines, strict=True):
+        if query["id"] in place:
+            row[place[query["id"]]] = -2
         scores[query["id"]] = {
             "kind": query["kind"],
-            "values": (
-                ndcg(grades, judged, k=10),
-                recall_at(grades, judged, _DEPTH, relevant_from=1),
-                reciprocal_rank(grades, relevant_from=1),
-            ),
+            "values": judge(query, row, place),
         }
-    return scores, speed
+    return scores
+
+
+def judge(
+    query: Mapping[str, Any], cosines: torch.Tensor, place: Mapping[str, int]
+) -> tuple[float, float, float]:
+    """Return nDCG, recall and reciprocal rank of one query."""
+    known = [key for key in query["relevant"] if key in place]
+    if isinstance(query["relevant"], dict):
+        own = cosines[[place[key] for key in known]].cpu().numpy()
+        judged = np.array([query["relevant"][key] for key in known])
+        grades, depth, least = judged[np.argsort(-own, kind="stable")], len(known), 2
+    else:
+        top = cosines.topk(min(_DEPTH, len(cosines))).indices.cpu().numpy()
+        grades = np.isin(top, [place[key] for key in known]).astype(np.int64)
+        judged, depth, least = np.ones(len(known), dtype=np.int64), 10, 1
+    return (
+        ndcg(grades, judged, k=depth),
+        recall_at(grades, judged, _DEPTH, relevant_from=least),
+        reciprocal_rank(grades, relevant_from=least),
+    )
 
 
 def encode(model: Any, texts: Sequence[str]) -> torch.Tensor:
@@ -123,6 +149,30 @@ def show(model: str, where: str, rows: np.ndarray, speed: float) -> None:
     interval = f"{means[0]:.3f} [{low:.3f}, {high:.3f}]"
     cells = f"{means[1]:.3f}", f"{means[2]:.3f}", f"{speed:.0f}"
     print(_ROW.format(model, where, len(rows), interval, *cells), flush=True)
+
+
+def show_means(found: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> None:
+    """Print the mean over sets, each of one weight, and its difference to the first."""
+    rng = np.random.default_rng(0)
+    first, *_ = found.values()
+    sizes = [len(scores) for scores in first.values()]
+    drawn = [rng.integers(0, size, (_DRAWS, size)) for size in sizes]
+    start: list[np.ndarray] = []
+    for name, sets in found.items():
+        own = [
+            np.array([score["values"][0] for score in scores.values()])
+            for scores in sets.values()
+        ]
+        start = start or own
+        cells = []
+        for parts in (own, [a - b for a, b in zip(own, start, strict=True)]):
+            means = [
+                part[rows].mean(1) for part, rows in zip(parts, drawn, strict=True)
+            ]
+            low, high = np.quantile(np.mean(means, axis=0), (0.025, 0.975))
+            mean = np.mean([part.mean() for part in parts])
+            cells.append(f"{mean:+.4f} [{low:+.4f}, {high:+.4f}]")
+        print(f"{Path(name).name:28} mean of {len(own)} sets", *cells, flush=True)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,23 @@ def test_other_tools_read_the_same_model(settings, text_model, tmp_path):
     assert not np.allclose(found, before, atol=1e-3)
 
 
+def test_teachers_keep_it_near_them(settings, text_model, tmp_path):
+    texts = [f"{word} what is it" for word in WORDS]
+    base = SentenceEncoder(text_model).encode(texts)
+    wanted, far = base @ base.T, {}
+    for weight in (0, 30):
+        settings["model"] |= {
+            "teachers": [str(text_model)] * 2, "teacher_weight": weight,
+        }  # fmt: skip
+        training = prepare(tmp_path / str(weight), settings)
+        training.train()
+        vectors = SentenceEncoder(training.model).encode(texts)
+        far[weight] = np.abs(vectors @ vectors.T - wanted).mean()
+    assert far[30] < far[0] / 2
+    said = np.load(training.folder / "prepared" / "taught" / "more.npy")
+    np.testing.assert_allclose(np.linalg.norm(said, axis=1), 1, atol=2e-3)
+
+
 def test_no_text_is_a_negative_of_what_it_belongs_to():
     pairs = TextPairs([("a", "x"), ("a", "y"), ("b", "z"), ("z", "x")])
     batch = pairs.batch(np.arange(4))

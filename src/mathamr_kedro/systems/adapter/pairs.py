@@ -118,6 +118,8 @@ class Batch(NamedTuple):
 
     questions: list[str]
     answers: list[str]
+    rows: tuple[Rows, Rows]
+    """Places of both sides among all texts."""
     excluded: NDArray[np.bool_]
     """(B, B) answers that are no negatives of a question: they belong to it by another
     pair (another answer, another premise of its proof), or say the same as it."""
@@ -136,12 +138,12 @@ class TextPairs:
 
     def __init__(self, pairs: Iterable[TextPair]) -> None:
         found = list(pairs)
-        self._texts = list(dict.fromkeys(text for pair in found for text in pair))
-        row_of = {text: row for row, text in enumerate(self._texts)}
+        self.texts = list(dict.fromkeys(text for pair in found for text in pair))
+        row_of = {text: row for row, text in enumerate(self.texts)}
         rows = [[row_of[text] for text in pair] for pair in found]
         self._rows = np.array(rows, dtype=np.int64).reshape(-1, 2)
         self._known = np.unique(self._key(*self._rows.T))
-        held_out = {q: _hash(self._texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])}
+        held_out = {q: _hash(self.texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])}
         is_held_out = np.array([held_out[q] for q in self._rows[:, 0]], dtype=np.bool_)
         self.train = np.flatnonzero(~is_held_out)
         self.held_out = np.flatnonzero(is_held_out)[:_MOST_HELD_OUT]
@@ -149,7 +151,7 @@ class TextPairs:
     @cached_property
     def lengths(self) -> Rows:
         """(P,) characters of each pair."""
-        lengths = np.array([len(text) for text in self._texts], dtype=np.int64)
+        lengths = np.array([len(text) for text in self.texts], dtype=np.int64)
         return lengths[self._rows].sum(1)
 
     def batch(self, numbers: Rows) -> Batch:
@@ -159,8 +161,9 @@ class TextPairs:
         excluded = np.isin(keys, self._known) | (questions[:, None] == answers)
         np.fill_diagonal(excluded, val=False)
         return Batch(
-            [self._texts[row] for row in questions],
-            [self._texts[row] for row in answers],
+            [self.texts[row] for row in questions],
+            [self.texts[row] for row in answers],
+            (questions, answers),
             excluded,
         )
 
@@ -175,7 +178,7 @@ class TextPairs:
         return [rows for rows in found if len(rows) > 1]
 
     def _key(self, questions: Rows, answers: Rows) -> Rows:
-        return questions * len(self._texts) + answers
+        return questions * len(self.texts) + answers
 
 
 def load_pairs(prepared: Path) -> dict[str, TextPairs]:

@@ -27,8 +27,14 @@ class ModelConfig:
     """Batches of an epoch."""
     batch_size: int = 256
     learning_rate: float = 4e-4
+    teachers: tuple[str, ...] = ()
+    """Sentence encoders whose mean similarities it also learns, so that it forgets
+    less; by name or folder."""
+    teacher_weight: float = 1.0
+    """How much they count, beside what the pairs say."""
 
     def __post_init__(self) -> None:
+        check_range(self, "teacher_weight", least=0)
         for name in ("rank", "epochs", "steps"):
             check_range(self, name, least=1)
         check_range(self, "batch_size", least=2)
@@ -56,12 +62,11 @@ class Adapter:
     # What a machine that only trains lacks is imported in the steps that need it.
 
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
-        """Write pairs of texts, and the base model in half precision."""
+        """Write pairs of texts, base model and teachers, these in half precision."""
         from mathamr_kedro.systems.adapter.pairs import write_pairs  # noqa: PLC0415
-        from mathamr_kedro.systems.adapter.training import copy_base  # noqa: PLC0415
-        from mathamr_kedro.text import find_text_model  # noqa: PLC0415
+        from mathamr_kedro.systems.adapter.training import copy_models  # noqa: PLC0415
 
-        copy_base(find_text_model(self.config.model.base), folder)
+        copy_models(self.config.model, folder)
         return write_pairs(data, self.config.model.pairs, folder)
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:

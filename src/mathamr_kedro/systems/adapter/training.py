@@ -5,7 +5,9 @@ r"""Training of low-rank adapters (Hu et al. 2022), the base model frozen.
 
 with :math:`A \in R^{r \times k}` and :math:`B \in R^{d \times r}` for every linear
 layer; B is 0 at the start, so that the base model is what the training starts from.
-The loss is InfoNCE in both directions (Eq. 3.6) on cosines of texts.
+The loss is InfoNCE in both directions (Eq. 3.6) on cosines of texts. Teachers, if there
+are some, add the divergence of the distributions over the texts of a batch that the
+mean of their cosines gives from those of the adapted model.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.files import replace_file, replace_folder
+from mathamr_kedro.learning.distillation import compare_similarities
 from mathamr_kedro.learning.loop import (
     VALIDATION_LOSS,
     ModuleLearner,
@@ -30,23 +34,34 @@ from mathamr_kedro.learning.loop import (
     rise_and_fall,
 )
 from mathamr_kedro.model import ComputeConfig, info_nce
-from mathamr_kedro.systems.adapter.pairs import Batch, Rows, draw_batches, load_pairs
+from mathamr_kedro.systems.adapter.pairs import (
+    Batch,
+    Rows,
+    TextPairs,
+    draw_batches,
+    load_pairs,
+)
 from mathamr_kedro.systems.base import Epochs
+from mathamr_kedro.text.models import find_text_model, name_base
 from mathamr_kedro.text.sentence_encoder import load_model
 
 if TYPE_CHECKING:
     from mathamr_kedro.systems.adapter.system import ModelConfig
 
-_BASE = "base"
+_BASE, _TEACHERS, _TAUGHT = "base", "teachers", "taught"
 _TEMPERATURE = 0.05
-_MAX_TOKENS = 224
+_MAX_TOKENS = 160
 _WEIGHT_DECAY = 0.01
 _CLIP_NORM = 1.0
 
 
-def copy_base(source: Path, folder: Path) -> None:
-    """Write a base model in half precision: another machine trains without ours."""
-    load_model(source).half().save(str(folder / _BASE))
+def copy_models(config: ModelConfig, folder: Path) -> None:
+    """Write all models in half precision: another machine trains without ours."""
+    places = {_BASE: config.base} | {
+        f"{_TEACHERS}/{number}": name for number, name in enumerate(config.teachers)
+    }
+    for place, name in places.items():
+        load_model(find_text_model(name)).half().save(str(folder / place))
 
 
 def train_adapter(
@@ -55,17 +70,23 @@ def train_adapter(
     """Train, or resume; the best epoch's adapter is in ``folder``."""
     torch.manual_seed(seed)
     device = ComputeConfig().choose_device()
-    model = load_model(prepared / _BASE, str(device))
-    model.max_seq_length = min(model.max_seq_length or _MAX_TOKENS, _MAX_TOKENS)
-    weights = add_adapter(model, config.rank)
     kinds = load_pairs(prepared)
+    taught = encode_taught(prepared, kinds, device) if config.teachers else {}
+    model = _load(prepared / _BASE, device)
+    weights = add_adapter(model, config.rank)
 
     def compute(drawn: tuple[str, Rows]) -> Tensor:
         kind, rows = drawn
         batch = kinds[kind].batch(rows)
         with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
             sides = [_encode(model, side) for side in (batch.questions, batch.answers)]
-        return _find_loss(sides, batch)
+        loss = _find_loss(sides, batch)
+        if taught:
+            said = [
+                torch.from_numpy(taught[kind][rows]).to(device) for rows in batch.rows
+            ]
+            loss = loss + config.teacher_weight * _find_divergence(sides, said)
+        return loss
 
     def validate() -> Mapping[str, float]:
         found = {}
@@ -105,6 +126,36 @@ def train_adapter(
     return [dict(record) for record in history]
 
 
+def encode_taught(
+    prepared: Path, kinds: Mapping[str, TextPairs], device: torch.device
+) -> dict[str, NDArray[np.float16]]:
+    """Encode the texts of each kind by all teachers, or read what was encoded.
+
+    Returns:
+        (N, k) vectors whose products are the mean of the teachers' cosines.
+    """
+    paths = {kind: prepared / _TAUGHT / f"{kind}.npy" for kind in kinds}
+    missing = [kind for kind, path in paths.items() if not path.is_file()]
+    found: dict[str, list[NDArray[np.float32]]] = {kind: [] for kind in missing}
+    for folder in sorted((prepared / _TEACHERS).iterdir()) if missing else ():
+        model = _load(folder, device)
+        for kind in missing:
+            with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
+                vectors = model.encode(
+                    kinds[kind].texts,
+                    batch_size=512 if device.type == "cuda" else 32,
+                    show_progress_bar=False,
+                    normalize_embeddings=True,
+                )
+            found[kind].append(vectors)
+    (prepared / _TAUGHT).mkdir(exist_ok=True)
+    for kind, parts in found.items():
+        joined = np.concatenate(parts, axis=1) / len(parts) ** 0.5
+        with replace_file(paths[kind]) as part, part.open("wb") as file:
+            np.save(file, joined.astype(np.float16))
+    return {kind: np.load(path) for kind, path in paths.items()}
+
+
 def add_adapter(model: Any, rank: int) -> nn.ParameterList:
     """Add adapters to all linear layers of a sentence encoder; return their weights.
 
@@ -136,8 +187,6 @@ def add_adapter(model: Any, rank: int) -> nn.ParameterList:
 
 def save_adapter(model: Any, base: str, folder: Path) -> None:
     """Write the adapters of a model, in half precision, in the format of peft."""
-    from mathamr_kedro.text.models import name_base  # noqa: PLC0415
-
     network = model[0].auto_model
     network.peft_config["default"].base_model_name_or_path = name_base(base)
     state = {
@@ -146,6 +195,12 @@ def save_adapter(model: Any, base: str, folder: Path) -> None:
     }
     with replace_folder(folder) as part:
         network.save_pretrained(part, state_dict=state)
+
+
+def _load(folder: Path, device: torch.device) -> Any:
+    model = load_model(folder, str(device))
+    model.max_seq_length = min(model.max_seq_length or _MAX_TOKENS, _MAX_TOKENS)
+    return model
 
 
 def _encode(model: Any, texts: Sequence[str]) -> Tensor:
@@ -162,3 +217,13 @@ def _find_loss(sides: Sequence[Tensor], batch: Batch) -> Tensor:
     scores = sides[0] @ sides[1].T
     excluded = torch.from_numpy(batch.excluded).to(scores.device)
     return info_nce(scores, _TEMPERATURE, excluded, symmetric=True)
+
+
+def _find_divergence(sides: Sequence[Tensor], said: Sequence[Tensor]) -> Tensor:
+    """Return the mean divergence from the teachers over both directions."""
+    found = sides[0] @ sides[1].T / _TEMPERATURE
+    wanted = said[0].float() @ said[1].float().T / _TEMPERATURE
+    every = torch.ones(len(found), dtype=torch.bool, device=found.device)
+    there = compare_similarities(wanted, found, every, every)
+    back = compare_similarities(wanted.T, found.T, every, every)
+    return (there + back) / 2
