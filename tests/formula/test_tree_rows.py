@@ -27,8 +27,17 @@ def formula(latex="x", presentation="", content=""):
     )
 
 
-def read_latex(latex):
-    return FormulaTrees(SLT, OPT, {"from_latex": 1})
+@pytest.fixture
+def asked(monkeypatch):
+    """The LaTeX that was read; each is ``latex``."""
+    asked = []
+
+    def read(latex, mode):
+        asked.append(latex)
+        return FormulaTrees(SLT, OPT, {"from_latex": 1})
+
+    monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read)
+    return asked
 
 
 @pytest.mark.parametrize(
@@ -41,32 +50,22 @@ def read_latex(latex):
         ("<math/>", "<math/>", ("latex", "latex")),
     ],
 )
-def test_each_tree_comes_from_its_best_source(presentation, content, sources):
-    row = TreeRow.build(formula("x", presentation, content), read_latex)
+def test_each_tree_comes_from_its_best_source(presentation, content, sources, asked):
+    row = TreeRow.build(formula("x", presentation, content))
     assert (row.slt_source, row.opt_source) == sources
     assert row.slt == ("[V!p]" if sources[0] == "pmml" else "[V!latex]")
     assert row.opt == ("[V!c]" if sources[1] == "cmml" else "[V!latex]")
     assert (row.formula_id, row.visual_id) == ("12", "7")
 
 
-def test_latex_is_not_read_when_both_cells_are_there():
-    def fail(latex):
-        raise AssertionError("not needed")
-
-    assert TreeRow.build(formula("x", PMML, CMML), fail).deviations == ""
+def test_latex_is_not_read_when_both_cells_are_there(asked):
+    assert TreeRow.build(formula("x", PMML, CMML)).deviations == ""
+    assert asked == []
 
 
 def test_formula_without_anything_has_no_trees():
-    row = TreeRow.build(formula(latex=" "), read_latex)
+    row = TreeRow.build(formula(latex=" "))
     assert (row.slt, row.opt, row.slt_source, row.opt_source) == (None, None, "", "")
-
-
-def test_reader_of_the_package_is_the_default(monkeypatch):
-    def read(latex, mode):
-        return read_latex(latex)
-
-    monkeypatch.setitem(vars(mathamr_kedro.formula), "trees_from_latex", read)
-    assert TreeRow.build(formula()).slt == "[V!latex]"
 
 
 @pytest.mark.parametrize(
@@ -77,21 +76,19 @@ def test_names_stay_in_trees_of_latex(latex, name):
 
 
 def test_cells_are_spelt_as_arqmath_has_them():
-    row = TreeRow.build(formula("x", "<math><mo>−</mo></math>", CMML), read_latex)
+    row = TreeRow.build(formula("x", "<math><mo>−</mo></math>", CMML))
     assert row.slt == "[-]"
 
 
 def test_bracket_strings_are_taken_as_they_are():
-    row = TreeRow.build(
-        formula("x", "[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]"), read_latex
-    )
+    row = TreeRow.build(formula("x", "[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]"))
     assert (row.slt, row.opt) == ("[V!x,a[N!2]]", "[O!SUP,0[V!x],1[N!2]]")
     assert (row.slt_source, row.opt_source, row.deviations) == (*["brackets"] * 2, "")
 
 
 @pytest.mark.parametrize("cut", ["[V!x,a[N!2]", "[V!x,a[N!"])
-def test_broken_bracket_string_leaves_the_latex(cut):
-    row = TreeRow.build(formula("x", cut, "[V!x][V!y]"), read_latex)
+def test_broken_bracket_string_leaves_the_latex(cut, asked):
+    row = TreeRow.build(formula("x", cut, "[V!x][V!y]"))
     assert (row.slt_source, row.opt_source) == ("latex", "latex")
     assert row.deviations == "from_latex=1 unreadable_brackets=2"
 

@@ -69,11 +69,7 @@ class TreeRow(NamedTuple):
     """Reasons with their counts, e.g. ``"repaired_markup=1 unknown_tag:ms=2"``."""
 
     @classmethod
-    def build(
-        cls,
-        formula: Formula,
-        read_latex: Callable[[str], FormulaTrees] | None = None,
-    ) -> TreeRow:
+    def build(cls, formula: Formula) -> TreeRow:
         """Return the row of a formula, each tree from the best source there is.
 
         MathML cells are read in total mode with the spelling of ARQMath's LaTeXML;
@@ -82,15 +78,13 @@ class TreeRow(NamedTuple):
         Args:
             formula: with LaTeX and, as MathML or as bracket strings, presentation and
                 content, each possibly empty.
-            read_latex: reads LaTeX if a tree is still missing;
-                :func:`mathamr_kedro.formula.trees_from_latex` in total mode by default.
         """
         reasons: Counter[str] = Counter()
         slt, slt_source = _read_cell(formula.presentation, "slt", reasons)
         opt, opt_source = _read_cell(formula.content, "opt", reasons)
         is_whole = slt is not None and opt is not None
-        found = None if is_whole else _read(formula.latex, read_latex)
-        if found is not None:
+        if not is_whole and formula.latex.strip():
+            found = mathamr_kedro.formula.trees_from_latex(formula.latex, mode="total")
             reasons.update(found.problems)
             if slt is None and found.slt is not None:
                 slt, slt_source = found.slt, "latex"
@@ -177,16 +171,6 @@ def _read_cell(
     read, source = _MATHML[kind]
     tree = read(cell, compat="arqmath", counter=reasons)
     return tree, source if tree is not None else ""
-
-
-def _read(
-    latex: str, read_latex: Callable[[str], FormulaTrees] | None
-) -> FormulaTrees | None:
-    if not latex.strip():
-        return None
-    if read_latex is not None:
-        return read_latex(latex)
-    return mathamr_kedro.formula.trees_from_latex(latex, mode="total")
 
 
 def write_deviations(reasons: Counter[str]) -> str:
