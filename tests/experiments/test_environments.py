@@ -25,11 +25,13 @@ TABLES = {
 BEYOND = [
     "edges",
     "formula_rgcn_pairings",
+    "formula_rgcn_scale",
     "marf_context",
     "marf_scoring",
     "mathamr_contexts",
     "mathamr_tuning",
     "ssemb_augmentations",
+    "ssemb_scale",
 ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.examples import (
@@ -91,6 +91,15 @@ def test_first_results_of_formulas_are_distinct_ones():
     ]
     assert read_results(table, "mathamr_plus", "A.301", 1)[0].score == 0.9
     assert read_results(table, "bm25", "A.301", 1) == []
+
+
+def test_results_can_be_those_that_were_judged():
+    hits = Hits([str(n) for n in range(50)], np.linspace(1, 0, 50))
+    judged = [Judgment("A.1", str(n), 2, "task1", "q") for n in (3, 20, 21, 40)]
+    table = tabulate_results([Run("bm25", {"A.1": hits}, task=1)], judged)
+    found = read_results(table, "bm25", "A.1", 3, {"3", "20", "21", "40"})
+    assert [(r.rank, r.document) for r in found] == [(4, "3"), (21, "20"), (22, "21")]
+    assert len(table) == 10 + 3
 
 
 def test_each_grade_has_its_first_document_of_the_collection(cell):

@@ -101,15 +101,23 @@ class Formula(NamedTuple):
     @classmethod
     def of_mention(cls, mention: FormulaMention, owner: PostId) -> Formula:
         """Return a formula that was found in a text as a row of the formula index."""
+        found = FormulaInstance(
+            mention.formula_id, mention.visual_id, owner, mention.latex
+        )
+        return cls.of_instance(found)
+
+    @classmethod
+    def of_instance(cls, found: FormulaInstance) -> Formula:
+        """Return a formula of a text as a row of the formula index."""
         return cls(
-            formula_id=mention.formula_id,
-            post_id=owner,
-            thread_id=owner,
+            formula_id=found.formula_id,
+            post_id=found.post_id,
+            thread_id=found.post_id,
             place="body",
             comment_id=None,
             old_visual_id=None,
-            visual_id=mention.visual_id,
-            latex=mention.latex,
+            visual_id=found.visual_id,
+            latex=found.latex,
         )
 
 

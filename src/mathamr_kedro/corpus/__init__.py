@@ -2,6 +2,7 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
+ntcir12_tuples                                judged formulas of NTCIR-12 only
 beir, premises (json_records)                 benchmarks of others
    │ known_items                              other queries over any of them
    │ subset                                   its judged posts only
@@ -14,7 +15,8 @@ extraction ──► Post, Comment, Topic           markup (scanning): to flat t
    │                                          placeholders (delimiters): FORMULA_0, ...
    │                                          formula_rows: texts against formula files
    ▼
-tables (Arrow), threads (training pairs), visual_index, returnable, statistics, report
+tables (Arrow), threads (training pairs), visual_index, returnable, training_formulas,
+statistics, report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
@@ -29,11 +31,7 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.corpus.arqmath import (
-        ArqmathCollection,
-        ArqmathFiles,
-        ExampleFiles,
-    )
+    from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
     from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
     from mathamr_kedro.corpus.extraction import (
         PostCleaner,
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
     from mathamr_kedro.corpus.known_items import KnownItems
     from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
+    from mathamr_kedro.corpus.ntcir12_tuples import Ntcir12Tuples, TupleFiles
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
     from mathamr_kedro.corpus.premises import PremiseCollection, StatementFiles
@@ -54,7 +53,14 @@ if TYPE_CHECKING:
         name_part,
         take_part,
     )
-    from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+    from mathamr_kedro.corpus.raw import (
+        Collection,
+        ExampleFiles,
+        Part,
+        RawComment,
+        RawPost,
+        RawTopic,
+    )
     from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
     from mathamr_kedro.corpus.statistics import (
         check_accounts,
@@ -68,6 +74,11 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus.threads import Answers, Threads
     from mathamr_kedro.corpus.topic_cleaning import clean_topic
     from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
+    from mathamr_kedro.corpus.training_formulas import (
+        TrainingFormulas,
+        list_different,
+        read_formulas,
+    )
     from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
@@ -86,6 +97,7 @@ __all__ = [
     "KnownItems",
     "Ntcir12Collection",
     "Ntcir12Files",
+    "Ntcir12Tuples",
     "OwnCollection",
     "Part",
     "PostChoice",
@@ -103,6 +115,8 @@ __all__ = [
     "SubsetConfig",
     "Threads",
     "TopicFormulas",
+    "TrainingFormulas",
+    "TupleFiles",
     "VisualIndex",
     "check_accounts",
     "check_formula_ids",
@@ -114,7 +128,9 @@ __all__ = [
     "describe_formulas",
     "describe_judgments",
     "describe_posts",
+    "list_different",
     "name_part",
+    "read_formulas",
     "take_part",
     "unknown_posts",
     "year_of_topic",

@@ -20,7 +20,7 @@ from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
 from mathamr_kedro.corpus.raw import (
     Collection,
-    Markup,
+    ExampleFiles,
     Part,
     RawComment,
     RawPost,
@@ -34,17 +34,6 @@ from mathamr_kedro.corpus.topics import (
 from mathamr_kedro.trec import TopicNotes, read_topic_notes
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class ExampleFiles:
-    """JSONL files of questions and answers to learn from beside the posts."""
-
-    files: tuple[str, ...]
-    markup: Markup = "markdown"
-    """Of records that do not name theirs."""
-    titles: bool = True
-    """Whether a record's title belongs to its question."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +117,7 @@ class ArqmathCollection(Collection):
         if part == "topic_formulas":
             return [f for files in self._find_topic_formulas().values() for f in files]
         if part == "posts":  # examples are posts to everything behind the reader
-            examples = [file for file, _ in self._example_files()]
+            examples = [file for file, _ in self.find_examples(self._files.examples)]
             return [*self._find_files((wanted,), part), *examples]
         if isinstance(wanted, str):
             wanted = (wanted,)
@@ -139,14 +128,8 @@ class ArqmathCollection(Collection):
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield questions and answers; rows of other types are failures."""
         yield from self._read("posts", read_posts)
-        for path, kind in self._example_files():
+        for path, kind in self.find_examples(self._files.examples):
             yield from read_examples(path, self._name(path), kind.markup, kind.titles)
-
-    def _example_files(self) -> list[tuple[Path, ExampleFiles]]:
-        kinds = self._files.examples
-        return [
-            (file, k) for k in kinds for file in self._find_files(k.files, "examples")
-        ]
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments."""

@@ -62,7 +62,7 @@ class FormulaPoolFiles:
     qrels: tuple[str, ...] = ()
 
 
-class _Row(NamedTuple):
+class PoolRow(NamedTuple):
     """A formula with what it is named after: its visual id, or its topic."""
 
     source: str
@@ -89,6 +89,9 @@ class _Row(NamedTuple):
 
 class FormulaPool(Collection):
     """Lazy reader of formulas, topics that ask for formulas, and judgments."""
+
+    task = "task2"
+    """Of its topics."""
 
     def __init__(self, root: str | Path, files: FormulaPoolFiles) -> None:
         super().__init__(root)
@@ -126,7 +129,7 @@ class FormulaPool(Collection):
             yield RawTopic(
                 source=row.source,
                 topic_id=row.owner,
-                task="task2",
+                task=self.task,
                 year=year_of_topic(row.owner),
                 question=row.body,
                 formula_id=row.formula_id,
@@ -145,23 +148,23 @@ class FormulaPool(Collection):
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, by visual id."""
         for path in self.list_files("qrels"):
-            yield from read_judgments(path, path.name, "task2")
+            yield from read_judgments(path, path.name, self.task)
 
-    def _formula_rows(self) -> Iterator[_Row | Failure]:
+    def _formula_rows(self) -> Iterator[PoolRow | Failure]:
         for path in self.list_files("formulas"):
             for row in _read_rows(path, _FORMULA_COLUMNS):
-                if isinstance(row, _Row) and not is_number(row.owner):
+                if isinstance(row, PoolRow) and not is_number(row.owner):
                     detail = f"expected a number as visual id (got {row.owner!r})"
                     yield _failure(row, "bad_visual_id", detail)
                 else:
                     yield row
 
-    def _topic_rows(self) -> Iterator[_Row | Failure]:
+    def _topic_rows(self) -> Iterator[PoolRow | Failure]:
         for path in self.list_files("topics"):
             yield from _read_rows(path, _TOPIC_COLUMNS)
 
 
-def _formula(row: _Row, visual_id: str) -> Formula:
+def _formula(row: PoolRow, visual_id: str) -> Formula:
     return Formula(
         formula_id=row.formula_id,
         post_id=row.owner,
@@ -176,7 +179,7 @@ def _formula(row: _Row, visual_id: str) -> Formula:
     )
 
 
-def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]:
+def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[PoolRow | Failure]:
     """Yield the rows of a table; its header names the columns, in any order.
 
     Raises:
@@ -189,7 +192,7 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]
         number, cells = found
         owner, *formula_id, latex, slt, opt = (cell.strip() for cell in cells)
         name = formula_id[0] if formula_id else owner
-        row = _Row(path.name, f"line {number}", owner, name, latex, slt, opt)
+        row = PoolRow(path.name, f"line {number}", owner, name, latex, slt, opt)
         if not owner or not row.formula_id or not row.spelling:
             detail = f"expected an id and a formula in {' '.join(columns)!r}"
             yield _failure(row, "empty_cells", detail)
@@ -197,5 +200,5 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[_Row | Failure]
             yield row
 
 
-def _failure(row: _Row, reason: str, detail: str) -> Failure:
+def _failure(row: PoolRow, reason: str, detail: str) -> Failure:
     return make_failure(row.source, row.place, reason, detail, row.owner)

@@ -65,7 +65,7 @@ class _MathElement(NamedTuple):
     span: tuple[int, int]
 
 
-def _normal_name(name: str) -> str:
+def normalise_name(name: str) -> str:
     """Return a document name as NFC Unicode, so that equal names compare equal."""
     return unicodedata.normalize("NFC", name)
 
@@ -139,7 +139,7 @@ def _find_math(text: str, article: str) -> Iterator[_MathElement]:
         span = opened.start(), closed.end()
         markup = text[slice(*span)]
         latex = MathElement(markup, attributes).read_latex()
-        yield _MathElement(_normal_name(formula_id), latex, markup, span)
+        yield _MathElement(normalise_name(formula_id), latex, markup, span)
 
 
 def _mark_math(text: str, path: Path) -> str:
@@ -163,7 +163,7 @@ def _mark_math(text: str, path: Path) -> str:
 
 
 def _article_name(path: Path) -> str:
-    return _normal_name(path.name.removesuffix(".gz").rpartition(".")[0])
+    return normalise_name(path.name.removesuffix(".gz").rpartition(".")[0])
 
 
 def _read_text(path: Path) -> str | Failure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -65,6 +66,17 @@ def make_failure(
         detail=detail,
         kept=kept,
     )
+
+
+@dataclass(frozen=True)
+class ExampleFiles:
+    """JSONL files of questions and answers to learn from beside the posts."""
+
+    files: tuple[str, ...]
+    markup: Markup = "markdown"
+    """Of records that do not name theirs."""
+    titles: bool = True
+    """Whether a record's title belongs to its question."""
 
 
 class RawPost(NamedTuple):
@@ -210,6 +222,18 @@ class Collection(ABC):
     def keeps_pair(self, pair: TrainingPair) -> bool:
         """Tell whether a pair of its posts is one to learn from."""
         return True
+
+    def find_examples(
+        self, kinds: Iterable[ExampleFiles]
+    ) -> list[tuple[Path, ExampleFiles]]:
+        """Return the files of texts to learn from, each with how it is read.
+
+        Raises:
+            MissingInputError: one is not there.
+        """
+        return [
+            (file, k) for k in kinds for file in self._find_files(k.files, "examples")
+        ]
 
     @property
     def _settings(self) -> tuple[str, ...]:

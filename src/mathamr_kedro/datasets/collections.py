@@ -22,18 +22,23 @@ from mathamr_kedro.corpus import (
     KnownItems,
     Ntcir12Collection,
     Ntcir12Files,
+    Ntcir12Tuples,
     OwnCollection,
     PremiseCollection,
     StatementFiles,
+    TupleFiles,
 )
 from mathamr_kedro.corpus.own_files import Unit
 
-Kind = Literal["arqmath", "beir", "formula_pool", "ntcir12", "own", "premises"]
+Kind = Literal[
+    "arqmath", "beir", "formula_pool", "ntcir12", "ntcir12_tuples", "own", "premises"
+]
 _KINDS: Mapping[str, tuple[Callable[..., Collection], type]] = {
     "arqmath": (ArqmathCollection, ArqmathFiles),
     "beir": (BeirCollection, BeirFiles),
     "formula_pool": (FormulaPool, FormulaPoolFiles),
     "ntcir12": (Ntcir12Collection, Ntcir12Files),
+    "ntcir12_tuples": (Ntcir12Tuples, TupleFiles),
     "premises": (PremiseCollection, StatementFiles),
 }
 """Readers of collections, and the classes that locate their files."""

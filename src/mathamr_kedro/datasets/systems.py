@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -22,13 +23,14 @@ import pyarrow.parquet as pq
 from kedro.io import AbstractDataset
 
 from mathamr_kedro.base.checksums import read_json
-from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.formula import find_trees
+from mathamr_kedro.model.config import ComputeConfig, compute_with
 from mathamr_kedro.systems import (
     BASELINES,
     Collection,
@@ -46,6 +48,7 @@ from mathamr_kedro.trec import Run
 
 TABLES: Mapping[str, str] = {
     "formulas": "returnable_formulas",
+    "training_formulas": "training_formulas",
     "trees_of": "formula_trees",
     "posts": "posts",
     "statements": "statements",
@@ -59,6 +62,7 @@ TABLES: Mapping[str, str] = {
 
 _RECORDS = {
     "formulas": "FormulaInstance",
+    "training_formulas": "FormulaInstance",
     "posts": "Post",
     "statements": "Statement",
     "topics": "Topic",
@@ -190,6 +194,10 @@ class Indexing(NamedTuple):
     values: Mapping[str, Any] = {}
     """Parameters of a system without a training, e.g. a ``text_model``."""
     training: Training | None = None
+    compute: ComputeConfig = ComputeConfig()
+    """Of networks."""
+    scan: str = "auto"
+    """Device on which vectors are compared."""
 
 
 class LazyIndex(ABC):
@@ -269,19 +277,22 @@ class IndexDataset(NotedDataset[Indexing, BuiltIndex]):
     def save(self, data: Indexing) -> None:
         """Build the index; then note which one it is."""
         system = _open_system(data.name, data.values, data.training)
-        folder = build_index(
-            self._base / "indexes",
-            system,
-            collect(data.tables),
-            data.training,
-            data.values,
-        )
+        with compute_with(data.compute, data.scan):
+            folder = build_index(
+                self._base / "indexes",
+                system,
+                collect(data.tables),
+                data.training,
+                data.values,
+            )
         training = data.training.folder if data.training is not None else None
         noted = {
             "system": data.name,
             "values": dict(data.values),
             "folder": self._shorten(folder),
             "training": self._shorten(training) if training else None,
+            "compute": asdict(data.compute),
+            "scan": data.scan,
             "tables": {
                 part: self._shorten(_find_folder(table))
                 for part, table in data.tables.items()
@@ -308,7 +319,21 @@ class IndexDataset(NotedDataset[Indexing, BuiltIndex]):
             for part, place in noted["tables"].items()
         }
         model = training.model if training is not None else folder
-        return system.open(collect(tables), model, folder)
+        with _compute_as_noted(noted):
+            return system.open(collect(tables), model, folder)
+
+
+@contextmanager
+def _compute_as_noted(noted: Mapping[str, Any]) -> Iterator[None]:
+    """Compute where the index was built, or where this machine can."""
+    compute, scan = ComputeConfig(**noted.get("compute", {})), noted.get("scan", "auto")
+    try:
+        compute.check_machine()
+        ComputeConfig(scan).check_machine()
+    except ConfigurationError:
+        compute, scan = ComputeConfig(), "auto"
+    with compute_with(compute, scan):
+        yield
 
 
 def list_reads(name: str, values: Mapping[str, Any]) -> Sequence[str]:

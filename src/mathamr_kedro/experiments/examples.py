@@ -45,6 +45,8 @@ class ExamplesConfig:
     """Topics shown with the first results of each row (Appendices B and C)."""
     top: int = 3
     """Results of a topic."""
+    only_judged: bool = False
+    """Only results that were judged (Table 3 of Amador & Zanibbi)."""
     pair: NodePair = field(default_factory=NodePair)
     """Compared node by node (Figure 4.1)."""
 
@@ -102,7 +104,7 @@ def write_examples(
             parts += _show_example(wanted, texts, _show_judged)
     if config.results:
         parts += ["## First results", _RESULTS_NOTE]
-        show = partial(_show_results, shown=shown, top=config.top)
+        show = partial(_show_results, shown=shown, config=config)
         examples: dict[str, list[str]] = {}  # of several wanted ones that are replaced
         for wanted in config.results:
             head, *example = _show_example(wanted, texts, show)
@@ -152,7 +154,7 @@ def _show_results(
     chosen: TopicSet,
     texts: ExampleTexts,
     shown: Sequence[ShownRun],
-    top: int,
+    config: ExamplesConfig,
 ) -> Iterator[str]:
     grades = chosen.qrels.grades.get(topic.topic_id, {})
     for run in shown:
@@ -163,7 +165,13 @@ def _show_results(
                 "version; delete the folder and run the experiment again."
             )
             continue
-        results = read_results(run.cell.results, run.system, topic.topic_id, top)
+        results = read_results(
+            run.cell.results,
+            run.system,
+            topic.topic_id,
+            config.top,
+            grades if config.only_judged else None,
+        )
         if not results:  # a strategy for posts has no formulas, and the reverse
             continue
         yield f"#### {run.label} (seed {run.cell.record.seed})"

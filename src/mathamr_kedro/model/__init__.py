@@ -21,7 +21,14 @@ the package triton, so they are themselves imported only if they can run.
 """
 
 from mathamr_kedro.model.backends import can_use_triton, choose_backend
-from mathamr_kedro.model.config import ComputeConfig, ModelConfig, Precision
+from mathamr_kedro.model.config import (
+    ComputeConfig,
+    ModelConfig,
+    Precision,
+    compute_with,
+    current_compute,
+    current_scan,
+)
 from mathamr_kedro.model.host_copy import HostCopy
 from mathamr_kedro.model.losses import (
     info_nce,
@@ -47,7 +54,10 @@ __all__ = [
     "can_use_triton",
     "checksum_model",
     "choose_backend",
+    "compute_with",
     "copy_model",
+    "current_compute",
+    "current_scan",
     "gather_rows",
     "info_nce",
     "load_model",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -92,3 +95,33 @@ class ComputeConfig:
         if self.device != "auto":
             return torch.device(self.device)
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
+_COMPUTE: ContextVar[ComputeConfig | None] = ContextVar("compute", default=None)
+_SCAN: ContextVar[ComputeConfig | None] = ContextVar("scan", default=None)
+
+
+@contextmanager
+def compute_with(compute: ComputeConfig, scan: str = "auto") -> Iterator[None]:
+    """Compute what is opened inside as the parameters of a stage say.
+
+    Args:
+        compute: where and how networks are computed.
+        scan: device on which vectors are compared.
+    """
+    tokens = _COMPUTE.set(compute), _SCAN.set(ComputeConfig(scan))
+    try:
+        yield
+    finally:
+        _COMPUTE.reset(tokens[0])
+        _SCAN.reset(tokens[1])
+
+
+def current_compute() -> ComputeConfig:
+    """Return how networks are computed here; the default outside of a stage."""
+    return _COMPUTE.get() or ComputeConfig()
+
+
+def current_scan() -> ComputeConfig:
+    """Return where vectors are compared here."""
+    return _SCAN.get() or ComputeConfig()

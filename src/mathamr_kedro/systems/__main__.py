@@ -2,7 +2,7 @@
 
 ::
 
-    python -m mathamr_kedro.systems FOLDER
+    python -m mathamr_kedro.systems FOLDER --device cuda:0
 
 ``FOLDER`` is one that the training stage prepared, below ``06_models/systems``: it
 holds ``system.json`` (name, parameters, seed) and ``prepared/``. Copied to a machine
@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.systems.training import Training
 
 logger = logging.getLogger("mathamr_kedro.systems")
@@ -31,11 +32,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         epilog="Started again, a stopped training is resumed.",
     )
     parser.add_argument("folder", type=Path, nargs="+", help="prepared by the stage")
+    parser.add_argument(
+        "--device", default="auto", help="e.g. cuda:1; auto: the GPU if there is one"
+    )
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         for folder in args.folder:
-            history = Training(folder).train()
+            training = Training(folder)
+            training.compute = ComputeConfig(args.device)
+            training.compute.check_machine()
+            history = training.train()
             logger.info("%s: %d epochs", folder, len(history))
     except MathAMRError as exc:
         logger.error("%s", exc)

@@ -18,7 +18,10 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from hashlib import blake2b
+from heapq import nsmallest
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -289,6 +292,8 @@ class Collection:
 
     formulas: Callable[[], Iterable[FormulaInstance]] = tuple
     """Those that may be returned, all instances."""
+    training_formulas: Callable[[], Iterable[FormulaInstance]] = tuple
+    """Further ones, that may only be learnt from."""
     trees_of: TreeLookup = lambda formula: None
     """Finds the trees of formulas of posts and of topics."""
     posts: Callable[[], Iterable[Post]] = tuple
@@ -308,6 +313,29 @@ class Collection:
     checksums: Mapping[str, str] = field(default_factory=dict)
     """Of the rows of each of them, e.g. ``{"formulas": "3f0c"}``: a model that was
     trained on others is not found."""
+
+    def list_learnable(
+        self, max_formulas: int = 0, with_comments: bool = True
+    ) -> Iterator[FormulaInstance]:
+        """Yield the first instance of each visual id that may be learnt from.
+
+        Args:
+            max_formulas: a random sample of so many, the same for the same formulas;
+                0: all.
+            with_comments: whether formulas of comments are learnt from.
+        """
+        chosen = None
+        if max_formulas:
+            marks = (_hash(f) for f in self.list_learnable(0, with_comments))
+            chosen = set(nsmallest(max_formulas, marks))
+        seen: set[bytes] = set()
+        for formula in chain(self.formulas(), self.training_formulas()):
+            if formula.comment_id and not with_comments:
+                continue
+            mark = _hash(formula)
+            if mark not in seen and (chosen is None or mark in chosen):
+                seen.add(mark)
+                yield formula
 
     def checksum(self, names: Iterable[str]) -> str:
         """Return the checksum of some of them together."""
@@ -438,6 +466,10 @@ def name_formulas(
         [f.visual_id for f in found],
         [f.post_id for f in found],
     )
+
+
+def _hash(formula: FormulaInstance) -> bytes:
+    return blake2b(formula.visual_id.encode(), digest_size=8).digest()
 
 
 def _order(formula: FormulaInstance) -> tuple[int, str]:

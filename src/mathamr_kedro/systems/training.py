@@ -24,6 +24,7 @@ from typing import Any
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
+from mathamr_kedro.model.config import ComputeConfig, compute_with
 from mathamr_kedro.systems.base import (
     Collection,
     Epochs,
@@ -44,6 +45,8 @@ class Training:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         self._stated = self._read(_SYSTEM)
+        self.compute: ComputeConfig | None = None
+        """How to train; ``None``: on the GPU if there is one."""
         self.name: str = self._stated["system"]
 
     @classmethod
@@ -108,9 +111,9 @@ class Training:
         if not (self.folder / _HISTORY).is_file():
             self._read(_PREPARED)
             self.model.mkdir(exist_ok=True)
-            history = self.system.train(
-                self.folder / "prepared", self.model, self._stated["seed"]
-            )
+            prepared, seed = self.folder / "prepared", self._stated["seed"]
+            with compute_with(self.compute or ComputeConfig()):
+                history = self.system.train(prepared, self.model, seed)
             write_text(self.folder / _HISTORY, json.dumps(history, indent=2))
         return self.history
 

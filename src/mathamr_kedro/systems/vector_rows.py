@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import read_arrays, write_arrays
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model import current_scan
 from mathamr_kedro.model.maxsim import match_posts
 from mathamr_kedro.vectors import ExactSpace
 
@@ -65,7 +65,7 @@ class VectorRows:
         if file.stat().st_size:
             vectors = np.memmap(file, np.float16, "c").reshape(-1, width)
         self.rows = RaggedVectors(vectors.view(np.ndarray), found["ptr"])
-        self._device = ComputeConfig().choose_device()
+        self._device = current_scan().choose_device()
 
     @cached_property
     def _space(self) -> tuple[NDArray[np.int64], ExactSpace]:

@@ -89,7 +89,14 @@ def test_record_holds_everything_with_the_time():
     hits = Hits([str(n) for n in range(30)], np.linspace(1, 0, 30))
     runs = [Run("mathamr_plus", {"A.1": hits}, task=1)]
     outputs = record_evaluation(
-        identify(), scores, [{"mean": 0.5}], {}, [], "# Page", runs
+        identify(),
+        scores,
+        [{"mean": 0.5}],
+        {},
+        [],
+        "# Page",
+        runs,
+        SimpleNamespace(records=list),
     )
     assert outputs.record.finished > "2026"
     assert outputs.scores.column("score").to_pylist() == [0.5]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -73,7 +74,7 @@ def test_a_killed_process_goes_on_to_the_same_weights(tmp_path):
     killed, whole = (prepare(tmp_path / name) for name in ("killed", "whole"))
     place = ("*/checkpoint.pt", 2)
     kill_module("mathamr_kedro.systems", str(killed.folder), after=place)
-    assert not (killed.model / training.WEIGHTS).exists()
+    assert not (killed.folder / "history.json").exists()
     command = [sys.executable, "-m", "mathamr_kedro.systems"]
     folders = [str(f.folder) for f in (killed, whole)]
     subprocess.run([*command, *folders], stderr=subprocess.DEVNULL, check=True)
@@ -100,8 +101,36 @@ def test_what_is_prepared_is_each_graph_once(tmp_path):
         trees_of=sources.trees_of,
     )
     found = SystemFolder.create(tmp_path, "ssemb", {"model": SMALL}, 7, twice)
-    counts = found.counts
-    assert (counts["formulas"], counts["visual_ids"], counts["graphs"]) == (14, 13, 12)
+    assert (found.counts["visual_ids"], found.counts["graphs"]) == (13, 12)
+
+
+def test_what_may_not_be_returned_may_be_learnt_from(tmp_path):
+    whole = make_sources(20)
+    formulas = list(whole.formulas())
+    commented = [f._replace(comment_id="7") for f in formulas[5:8]]
+    sources = replace(
+        whole,
+        formulas=lambda: [*formulas[:5], *commented],
+        training_formulas=lambda: [*formulas[:3], *formulas[8:]],
+    )
+    learnt = SystemFolder.create(tmp_path, "ssemb", {"model": SMALL}, 7, sources)
+    assert learnt.counts["graphs"] == 17  # comments are not learnt from (3.1.1)
+    few = {"model": SMALL | {"max_formulas": 6}}
+    sample = SystemFolder.create(tmp_path, "ssemb", few, 7, sources)
+    assert sample.counts["graphs"] == 6
+    assert len(list(sources.list_learnable())) == 20
+    found = [f.visual_id for f in sources.list_learnable(6)]
+    assert found == [f.visual_id for f in sources.list_learnable(6)]
+    assert len(set(found)) == 6
+
+
+def test_training_ends_when_held_out_graphs_get_no_better(tmp_path):
+    model = SMALL | {"patience": 2, "num_epochs": 60, "learning_rate": 0.1}
+    folder = prepare(tmp_path, model)
+    history = folder.train()
+    losses = [epoch["validation_loss"] for epoch in history]
+    best = losses.index(min(losses))
+    assert len(history) == min(best + 3, 60)
 
 
 def test_training_needs_torch_and_numpy_only():

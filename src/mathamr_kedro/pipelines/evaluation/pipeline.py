@@ -156,6 +156,7 @@ def _record() -> list[Node]:
                 "training_history",
                 "evaluation_report",
                 "system_runs",
+                "judgments",
             ],
             outputs="experiment_cells",
             name="record_evaluation",

@@ -76,13 +76,14 @@ def record_evaluation(
     training_history: Sequence[Values],
     report: str,
     system_runs: Sequence[Run],
+    judgments: ShardedTable,
 ) -> CellOutputs:
     """Record the evaluation where experiments look for finished cells.
 
     The report is written last of all, so a recorded cell lacks nothing.
     """
     table = pa.Table.from_pandas(scores, preserve_index=False)
-    results = tabulate_results(system_runs)
+    results = tabulate_results(system_runs, judgments.records())
     page = _PICTURE.sub("", report)
     outputs = CellOutputs(
         record, table, metrics, efficiency, training_history, page, results

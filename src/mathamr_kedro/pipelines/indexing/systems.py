@@ -45,11 +45,17 @@ def _list_baselines(parameters: Mapping[str, Any], text_model: str | None) -> li
 def _index_system(
     name: str, reads: Sequence[str], values: Mapping[str, Any], has_model: bool
 ) -> Pipeline:
-    def index(model: Training | None = None, **tables: Any) -> Indexing:
-        """Build the index of a system."""
-        return Indexing(name, tables, values, model)
+    def index(
+        indexing: Mapping[str, Any], model: Training | None = None, **tables: Any
+    ) -> Indexing:
+        """Build the index of a system, where the parameters of the stage say."""
+        config = IndexingConfig.read(indexing)
+        compute, scan = config.encoding.compute, config.engine.device
+        compute.check_machine()
+        return Indexing(name, tables, values, model, compute, scan)
 
     inputs = {part: TABLES[part] for part in reads}
+    inputs["indexing"] = "params:indexing"
     if has_model:
         inputs["model"] = f"{name}.model"
     return box(name, node(index, inputs=inputs, outputs=f"{name}.index", name="index"))

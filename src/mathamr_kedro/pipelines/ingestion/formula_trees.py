@@ -10,7 +10,7 @@ from typing import Any
 
 from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import Formula
+from mathamr_kedro.base.records import Formula, FormulaInstance
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
@@ -28,17 +28,18 @@ def build_formula_trees(
     topic_formulas: ShardedTable,
     posts: ShardedTable,
     comments: ShardedTable,
+    training_formulas: ShardedTable,
     parameters: Mapping[str, Any],
 ) -> Iterator[StartOfTrees | Shard | EndOfShards]:
     """Build layout and operator trees of all formulas, each distinct one once.
 
     The index comes first: it has MathML. Formulas that are only in texts are read
-    from their LaTeX. The topics come last and are no part of the checksum: other
-    topics add their trees and leave those of the posts as they are.
+    from their LaTeX. Topics and what is only learnt from come last and are no part of
+    the checksum: others add their trees and leave those of the posts as they are.
     """
     config = IngestionConfig.read(parameters)
-    tables = (formulas, posts, comments, topic_formulas)
-    sources = [table.checksum for table in tables[:-1]]
+    tables = (formulas, posts, comments, topic_formulas, training_formulas)
+    sources = [table.checksum for table in tables[:3]]
     step = name_version("trees", TREES_VERSION)
     made_from = checksum(step, *sources)
     names = ("formulas", "posts", "comments", "version of the trees")
@@ -73,6 +74,12 @@ def list_formulas(
     if is_of_topics:  # every edition has a formula q_1: the topic is part of the name
         rows: Sequence[Formula] = [*table.read_rows(file)]
         formulas = [f._replace(formula_id=f"{f.post_id}/{f.formula_id}") for f in rows]
+    elif table.record is FormulaInstance:
+        formulas = [
+            Formula.of_instance(record)
+            for record in table.read_rows(file)
+            if not record.visual_id.isdigit()
+        ]
     else:
         formulas = [
             Formula.of_mention(mention, record[0])

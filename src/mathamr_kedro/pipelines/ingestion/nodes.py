@@ -22,6 +22,8 @@ from mathamr_kedro.corpus import (
     describe_formulas,
     describe_judgments,
     describe_posts,
+    list_different,
+    read_formulas,
     unknown_posts,
 )
 from mathamr_kedro.corpus.report import report_ingestion
@@ -65,6 +67,42 @@ def list_returnable_formulas(
             else:
                 rows = rule.choose_mentions(table.read_rows(file))
             yield Shard.of_rows(name, made_from, rows)
+    yield EndOfShards(made_from)
+
+
+def list_training_formulas(
+    collection: Collection,
+    posts: ShardedTable,
+    topics: ShardedTable,
+    parameters: Mapping[str, Any],
+) -> Iterator[ShardItem]:
+    """List what may be learnt from beside the formulas that may be returned.
+
+    A formula may come several times: systems take the first.
+    """
+    config = IngestionConfig.read(parameters)
+    rule = config.training_formulas
+    files = collection.find_examples(rule.files)
+    tables = [*([posts] if rule.posts else []), *([topics] if rule.topics else [])]
+    sources = [table.checksum for table in tables]
+    sources += [collection.checksums.checksum(path) for path, _ in files]
+    made_from = checksum("training formulas", asdict(rule), *sources)
+    start = StartOfShards(made_from)
+    yield start
+    for table in tables:
+        for file in table.files():
+            name = f"{'posts' if table is posts else 'topics'}-{file.stem}"
+            if name not in start.finished:
+                rows = table.read_rows(file)
+                if table is topics:
+                    rows = (topic for topic in rows if topic.year in rule.topics)
+                yield Shard.of_rows(name, made_from, list_different(rows))
+    for source, (path, kind) in enumerate(files):
+        batches = read_formulas(path, kind, config.records_per_shard)
+        for number, formulas in enumerate(batches):
+            name = f"files-{source:02d}-{number:05d}"
+            if name not in start.finished:
+                yield Shard.of_rows(name, made_from, formulas)
     yield EndOfShards(made_from)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.corpus import ReturnableRule
+from mathamr_kedro.corpus import ReturnableRule, TrainingFormulas
 from mathamr_kedro.corpus.subset import SubsetConfig
 from mathamr_kedro.corpus.threads import Answers
 
@@ -30,6 +30,8 @@ class IngestionConfig:
     what judgments for training call relevant."""
     returnable: ReturnableRule = field(default_factory=ReturnableRule)
     """Which formulas Task 2 may return, by whatever system."""
+    training_formulas: TrainingFormulas = field(default_factory=TrainingFormulas)
+    """What systems may learn from formulas of, beside those that may be returned."""
     workers: WorkerConfig = field(default_factory=lambda: WorkerConfig(batch_size=256))
     """Where formulas are turned into trees."""
     subset: SubsetConfig | None = None

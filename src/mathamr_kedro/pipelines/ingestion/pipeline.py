@@ -65,7 +65,14 @@ def _derive_tables() -> list[Node]:
     return [
         node(
             build_formula_trees,
-            inputs=["formulas", "topic_formulas", "posts", "comments", _PARAMETERS],
+            inputs=[
+                "formulas",
+                "topic_formulas",
+                "posts",
+                "comments",
+                "training_formulas",
+                _PARAMETERS,
+            ],
             outputs="formula_trees",
             name="build_formula_trees",
         ),
@@ -74,6 +81,12 @@ def _derive_tables() -> list[Node]:
             inputs=["formulas", "posts", "comments", _PARAMETERS],
             outputs="returnable_formulas",
             name="list_returnable_formulas",
+        ),
+        node(
+            nodes.list_training_formulas,
+            inputs=["collection", "posts", "topics", _PARAMETERS],
+            outputs="training_formulas",
+            name="list_training_formulas",
         ),
         node(
             pair_posts,

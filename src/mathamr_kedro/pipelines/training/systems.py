@@ -7,7 +7,9 @@ from typing import Any
 
 from kedro.pipeline import Node, Pipeline, node
 
+from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.datasets.systems import TABLES, Preparation, collect
+from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.systems import learns, read_system
 from mathamr_kedro.systems.training import Training
 
@@ -38,7 +40,7 @@ def _fit_system(name: str, values: Mapping[str, Any], reads: Sequence[str]) -> P
         ),
         node(
             fit,
-            inputs=f"{name}.prepared",
+            inputs={"prepared": f"{name}.prepared", "training": "params:training"},
             outputs=f"{name}.model",
             name="fit",
             tags="gpu",
@@ -51,6 +53,9 @@ def box(name: str, *nodes: Node) -> Pipeline:
     return Pipeline([*nodes], namespace=name, prefix_datasets_with_namespace=False)
 
 
-def fit(prepared: Training) -> Training:
-    """Train a system, or resume its training."""
+def fit(prepared: Training, training: Mapping[str, Any]) -> Training:
+    """Train a system, or resume its training, where ``training.compute`` says."""
+    values = training.get("compute") or {}
+    prepared.compute = read_parameters(ComputeConfig, values, "training.compute")
+    prepared.compute.check_machine()
     return prepared

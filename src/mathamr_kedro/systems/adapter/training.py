@@ -33,7 +33,7 @@ from mathamr_kedro.learning.loop import (
     Training,
     rise_and_fall,
 )
-from mathamr_kedro.model import ComputeConfig, info_nce
+from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.adapter.pairs import (
     Batch,
     Rows,
@@ -69,7 +69,7 @@ def train_adapter(
 ) -> Epochs:
     """Train, or resume; the best epoch's adapter is in ``folder``."""
     torch.manual_seed(seed)
-    device = ComputeConfig().choose_device()
+    device = current_compute().choose_device()
     kinds = load_pairs(prepared)
     taught = encode_taught(prepared, kinds, device) if config.teachers else {}
     model = _load(prepared / _BASE, device)

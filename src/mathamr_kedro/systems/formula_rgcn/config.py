@@ -43,8 +43,14 @@ class RgcnConfig:
     """Formulas of a step, the N of Eq. 2."""
     num_epochs: int = 5
     learning_rate: float = 3e-4
+    patience: int = 0
+    """Epochs without a lower loss of held-out formulas before training ends, with the
+    best epoch; 0: learn from all of them, ``num_epochs`` times."""
+    max_formulas: int = 0
+    """Different formulas to learn from, a random sample; 0: all of the collection."""
 
     def __post_init__(self) -> None:
+        check_range(self, "max_formulas", "patience", least=0)
         check_range(self, "num_epochs", least=0)
         check_range(self, "hidden_dim", least=1)
         check_range(self, "batch_size", least=2)

@@ -30,7 +30,7 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
-from mathamr_kedro.systems.base import Collection, choose_instances
+from mathamr_kedro.systems.base import Collection
 from mathamr_kedro.systems.formula_rgcn.config import KINDS
 
 if TYPE_CHECKING:
@@ -263,7 +263,9 @@ class ForestBuilder:
         return known.setdefault(name, len(known))
 
 
-def write_forests(sources: Collection, folder: Path) -> dict[str, int]:
+def write_forests(
+    sources: Collection, folder: Path, max_formulas: int = 0
+) -> dict[str, int]:
     """Write both trees of each visually distinct formula; return counts.
 
     Formulas that differ in appearance may have equal trees (spaces, sizes of brackets);
@@ -272,9 +274,8 @@ def write_forests(sources: Collection, folder: Path) -> dict[str, int]:
     builders = {kind: ForestBuilder() for kind in KINDS}
     counts = {"formulas": 0, "without_trees": 0, "too_large": 0, "alike": 0}
     seen: set[str] = set()
-    formulas = choose_instances(sources.formulas()).values()
-    title = "formulas prepared for formula_rgcn"
-    for formula in report_progress(formulas, title, total=len(formulas)):
+    formulas = sources.list_learnable(max_formulas)
+    for formula in report_progress(formulas, "formulas prepared for formula_rgcn"):
         trees = sources.trees_of(formula)
         if trees is None or not trees.is_whole:
             counts["without_trees"] += 1

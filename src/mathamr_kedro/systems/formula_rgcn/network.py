@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mathamr_kedro.graph import GraphBatch
-from mathamr_kedro.model import ComputeConfig, ModelConfig, choose_backend
+from mathamr_kedro.model import ModelConfig, choose_backend, current_compute
+from mathamr_kedro.model.backends import TRITON_DIMS, can_use_triton
 from mathamr_kedro.model.member_pooling import look_up
 from mathamr_kedro.model.relation_weights import RelationWeights, xavier_uniform
 from mathamr_kedro.systems.formula_rgcn.config import Kind, RgcnConfig
@@ -67,23 +68,28 @@ class NodeEncoder(nn.Module):
         self.weights = RelationWeights(shape, vocabulary.schema.num_relations)
         self.root = xavier_uniform(layers, width, width)
         self.bias = nn.Parameter(torch.zeros(layers, width))
-        self.compute = ComputeConfig()
+        self.compute = current_compute()
 
     def forward(self, batch: GraphBatch) -> Tensor:
         """(N, d) vectors of length 1, of the nodes of graphs side by side."""
         h = look_up(self.label_vectors, batch.node_type)
         h = h + look_up(self.type_vectors, self.types[batch.node_type.long()])
+        width = h.shape[1]
+        h = fill_width(h)
+        more = h.shape[1] - width
         backend = choose_backend(
             self.compute.backend, self.compute.precision, h.device, h.shape[1]
         )
         graph: Any = backend.prepare(batch)
         weight = self.weights(getattr(graph, "relations", None))
-        layers = zip(weight.unbind(), self.root.unbind(), self.bias, strict=True)
-        for number, (w, root, bias) in enumerate(layers):
-            h = backend.convolve(h, w, root, bias, None, graph)
+        weight, root = (F.pad(w, (0, more, 0, more)) for w in (weight, self.root))
+        bias = F.pad(self.bias, (0, more)).unbind()
+        layers = zip(weight.unbind(), root.unbind(), bias, strict=True)
+        for number, (w, own, shift) in enumerate(layers):
+            h = backend.convolve(h, w, own, shift, None, graph)
             if number < len(weight) - 1:
                 h = F.relu(h)
-        return F.normalize(h, dim=1)
+        return F.normalize(h[:, :width], dim=1)
 
     @torch.inference_mode()
     def encode(self, trees: Sequence[FormulaTree]) -> list[NDArray[np.float32]]:
@@ -100,6 +106,19 @@ class NodeEncoder(nn.Module):
             vectors = self(batch.to(self.bias.device)).float().cpu().numpy()
             found += [vectors[a:b] for a, b in pairwise(batch.node_ptr.tolist())]
         return found
+
+
+def fill_width(vectors: Tensor) -> Tensor:
+    """Return vectors with zeros up to the next width that kernels on a GPU know.
+
+    Products and convolutions with zeros in the same places are what they were: the
+    paper's 100 numbers are computed as 128.
+    """
+    width = vectors.shape[1]
+    wide = min((w for w in TRITON_DIMS if w >= width), default=width)
+    if not can_use_triton(vectors.device, wide):
+        return vectors
+    return F.pad(vectors, (0, wide - width))
 
 
 def make_encoders(
@@ -130,5 +149,5 @@ def load_encoders(config: RgcnConfig, folder: Path) -> dict[str, NodeEncoder]:
     encoders = make_encoders(config, found)
     networks = nn.ModuleDict(encoders)
     load_weights(networks, folder / _WEIGHTS)
-    networks.to(ComputeConfig().choose_device()).eval()
+    networks.to(current_compute().choose_device()).eval()
     return encoders

@@ -16,14 +16,14 @@ class FormulaRgcn(PaperSystem):
     """Formula graph retrieval of Amador & Zanibbi 2025."""
 
     Config: ClassVar[type] = Parameters
-    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "training_formulas", "trees_of")
     name = "formula_rgcn"
     finds: frozenset[Target] = frozenset({"formulas"})
-    reads = READS
+    reads = ("formulas", "trees_of")
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write both trees of each visually distinct formula as flat arrays."""
-        return write_forests(sources, folder)
+        return write_forests(sources, folder, self.config.model.max_formulas)
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
         """Train both networks together, or resume."""

@@ -34,7 +34,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.vocabulary import Vocabulary
-from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
@@ -82,7 +82,7 @@ class MarfModel:
     """
 
     def __init__(self, folder: Path, config: ModelConfig) -> None:
-        device = ComputeConfig().choose_device()
+        device = current_compute().choose_device()
         self._config = config
         self._vocabulary = Vocabulary.load(folder / VOCABULARY)
         self._context = ContextEncoder(folder / CONTEXT).to(device).eval()

@@ -48,7 +48,7 @@ from mathamr_kedro.learning.loop import (
     measure_memory,
     rise_and_fall,
 )
-from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.marf.networks import (
@@ -111,7 +111,7 @@ class MarfTraining:
         self._prepared, self._folder = prepared, folder
         self._config, self._seed = config, seed
         self._posts = TrainingPosts(prepared)
-        self._device = ComputeConfig().choose_device()
+        self._device = current_compute().choose_device()
 
     def run(self) -> Epochs:
         """Train, or resume; return the epochs of all three."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.transformer import Transformer
 
 _POOLING = Path("1_Pooling") / "config.json"
@@ -48,7 +48,7 @@ class TextEncoder(Transformer):
         longest = getattr(self.model.config, "max_position_embeddings", max_length)
         # RoBERTa and MPNet count positions from 2.
         self._max_length = min(max_length, longest - 2)
-        self.to(ComputeConfig().choose_device())
+        self.to(current_compute().choose_device())
 
     def forward(self, texts: Sequence[str]) -> Tensor:
         """(B, k) vectors of length 1."""

@@ -38,8 +38,14 @@ class StructureConfig:
     batch_size: int = 2560
     num_epochs: int = 25
     learning_rate: float = 1e-4
+    patience: int = 0
+    """Epochs without a lower loss of held-out formulas before training ends, with the
+    best epoch; 0: learn from all of them, ``num_epochs`` times."""
+    max_formulas: int = 0
+    """Different formulas to learn from, a random sample; 0: all of the collection."""
 
     def __post_init__(self) -> None:
+        check_range(self, "max_formulas", "patience", least=0)
         if self.dimension < 2 or self.dimension % 2:
             raise ConfigurationError(
                 "Expected dimension to be a multiple of 2, the number of layers (got "

@@ -34,7 +34,7 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import PostId, VisualId
 from mathamr_kedro.formula.graphs import build_shared_graph
-from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Collection, Query, Rankings
 from mathamr_kedro.systems.formula_table import FormulaTable
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
@@ -73,7 +73,7 @@ class TreeEncoder:
         self._vocabulary = read_labels(folder / LABELS)
         self._model = StructureEncoder(dimension, len(self._vocabulary))
         load_weights(self._model, folder / WEIGHTS)
-        self._device = ComputeConfig().choose_device()
+        self._device = current_compute().choose_device()
         self._model.to(self._device).eval()
 
     @torch.inference_mode()
@@ -181,7 +181,9 @@ def _open_text_model(name: str) -> SentenceEncoder | None:
     if absence is not None:
         logger.warning("ssemb: structure only, no texts. %s", absence)
         return None
-    return SentenceEncoder(find_text_model(name))
+    return SentenceEncoder(
+        find_text_model(name), str(current_compute().choose_device())
+    )
 
 
 def _take_some(items: Iterable[T], number: int) -> Iterator[list[T]]:

@@ -21,7 +21,7 @@ class SSEmb(PaperSystem):
     """Structure by a graph network, text by a sentence encoder (Li & Chen 2025)."""
 
     Config: ClassVar[type] = SSEmbConfig
-    READS: ClassVar[tuple[str, ...]] = ("formulas", "trees_of")
+    READS: ClassVar[tuple[str, ...]] = ("formulas", "training_formulas", "trees_of")
     name = "ssemb"
     finds: frozenset[Target] = frozenset({"formulas"})
     reads = ("formulas", "trees_of", "posts")
@@ -31,16 +31,12 @@ class SSEmb(PaperSystem):
         """Write each different operator graph once, and the labels."""
         from mathamr_kedro.formula.graphs import build_shared_graph  # noqa: PLC0415
 
-        builder, formulas = GraphTableBuilder(), 0
-        visuals: set[str] = set()
+        builder, count = GraphTableBuilder(), 0
         trees: set[bytes] = set()
-        for formula in report_progress(sources.formulas(), "formulas read for ssemb"):
-            if formula.comment_id:  # not learnt from (3.1.1), but found
-                continue
-            formulas += 1
-            if formula.visual_id in visuals:
-                continue
-            visuals.add(formula.visual_id)
+        # Formulas of comments are not learnt from (3.1.1), but found.
+        formulas = sources.list_learnable(self.config.model.max_formulas, False)
+        for formula in report_progress(formulas, "formulas read for ssemb"):
+            count += 1
             found = sources.trees_of(formula)
             tree = found.opt if found is not None else None
             if tree is None or tree.is_blank:
@@ -57,8 +53,7 @@ class SSEmb(PaperSystem):
         table = builder.finish(labels)
         table.save(folder / GRAPHS)
         return {
-            "formulas": formulas,
-            "visual_ids": len(visuals),
+            "visual_ids": count,
             "graphs": len(table),
             "nodes": len(table.labels),
             "labels": len(labels),

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,9 +30,10 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.loop import ModuleLearner, Training
-from mathamr_kedro.model import ComputeConfig, info_nce
+from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
+from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.base import Epochs
+from mathamr_kedro.systems.folds import hold_out
 from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch, GraphTable, read_labels
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
@@ -73,8 +75,9 @@ class StructureTraining:
                 "Expected at least 2 graphs to train ssemb (got "
                 f"{len(self.table)}); take a larger collection"
             )
+        self._rows, self._held_out = hold_out(len(self.table), config.patience, seed)
         torch.manual_seed(seed)
-        self.device = ComputeConfig().choose_device()
+        self.device = current_compute().choose_device()
         self.model = StructureEncoder(config.dimension, self._count).to(self.device)
 
     def run(self, folder: Path) -> Epochs:
@@ -86,6 +89,8 @@ class StructureTraining:
             optimizer=torch.optim.Adam(self.model.parameters(), config.learning_rate),
             draw_batches=self.draw_batches,
             compute=self.compute,
+            validate=self._validate if len(self._held_out) else None,
+            keep_best=partial(save_weights, self.model, folder / WEIGHTS),
             facts={
                 "graphs": len(table),
                 "machine": asdict(Machine.find(str(self.device))),
@@ -96,21 +101,29 @@ class StructureTraining:
         sizes = [len(table), len(table.labels), self._count]
         made_from = checksum(asdict(config), self._seed, sizes)
         checkpoint = folder / CHECKPOINT
-        history = Training(learner, checkpoint, made_from, config.num_epochs).run()
-        save_weights(self.model, folder / WEIGHTS)
         shutil.copyfile(self._labels, folder / LABELS)
+        history = Training(
+            learner, checkpoint, made_from, config.num_epochs, config.patience
+        ).run()
         checkpoint.unlink(missing_ok=True)
         return [dict(record) for record in history]
 
     def draw_batches(self, epoch: int) -> list[Batch]:
         """Return the batches of an epoch, of nearly equal size."""
         chance = np.random.default_rng([self._seed, epoch])
-        number = max(1, round(len(self.table) / self.config.batch_size))
-        parts = np.array_split(chance.permutation(len(self.table)), number)
+        return self._cut(chance.permutation(self._rows), epoch)
+
+    def _cut(self, order: NDArray[np.int64], epoch: int) -> list[Batch]:
+        number = max(1, round(len(order) / self.config.batch_size))
         return [
             Batch(rows, _mix(self._seed, epoch, step))
-            for step, rows in enumerate(parts)
+            for step, rows in enumerate(np.array_split(order, number))
         ]
+
+    def _validate(self) -> dict[str, float]:
+        """Return the loss of formulas that are not learnt from, in the same views."""
+        losses = [float(self.compute(b)) for b in self._cut(self._held_out, 0)]
+        return {VALIDATION_LOSS: float(np.mean(losses))}
 
     def compute(self, batch: Batch) -> Tensor:
         """Return the loss of a batch."""
