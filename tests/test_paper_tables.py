@@ -56,7 +56,7 @@ def read_lines() -> Iterator[Line]:
         yield Line(paper, command.strip("`"), output.strip("`"))
 
 
-LINES = [line for line in read_lines() if re.match("(beyond: )?00[13]", line.paper)]
+LINES = [line for line in read_lines() if re.search("Amador|SSEmb", line.paper)]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def done(demo, collection, tmp_path_factory) -> Iterator[Callable[[str], Path]]:
     project = tmp_path_factory.mktemp("checkout")
     copy_project(project)
     sample = tmp_path_factory.mktemp("data") / "demo"
-    shutil.copytree(demo / "data/demo", sample)
+    shutil.copytree(demo / "data", sample, ignore=shutil.ignore_patterns("01_raw"))
     roots = {"pool": sample, "ntcir12_judged": sample.parent / "ntcir12"}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MATHAMR_COLLECTION", str(collection))
@@ -113,10 +113,10 @@ def run(command: str, roots: dict[str, Path], project: Path) -> Path:
 
 
 def test_all_tables_of_both_papers_are_listed():
-    found = {line.paper.partition(" (")[0] for line in LINES if line.paper[0] == "0"}
+    found = {line.paper.partition(" (")[0] for line in LINES if ", " in line.paper}
     assert found == {
-        *(f"001 Table {n}" for n in (2, 3, 4, 5)),
-        *(f"003 Table {n}" for n in (1, 2, 3)),
+        *(f"Amador & Zanibbi, Table {n}" for n in (2, 3, 4, 5)),
+        *(f"SSEmb, Table {n}" for n in (1, 2, 3)),
     }
 
 
@@ -126,7 +126,7 @@ def test_command_writes_what_the_line_names(line, done):
     if file.suffix != ".csv":
         text = file.read_text(encoding="utf-8")
         assert len(text) > 200
-        if "Table 3" in line.paper:
+        if "judged" in line.paper:
             judged = re.findall(r"\*\*Rank \d+, visual id \S+, (.*), score", text)
             assert judged and all(grade.startswith("relevance") for grade in judged)
         return

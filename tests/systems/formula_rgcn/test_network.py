@@ -11,10 +11,13 @@ from torch_geometric.nn import RGCNConv
 
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.vocabulary import Vocabulary
+from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.model.backends import TRITON_DIMS
 from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
 from mathamr_kedro.systems.formula_rgcn.network import (
     NodeEncoder,
+    fill_width,
     load_encoders,
     make_encoders,
     save_encoders,
@@ -106,6 +109,22 @@ def test_graphs_do_not_see_each_other(monkeypatch):
             np.allclose(a, b, atol=1e-6) for a, b in zip(alone, beside, strict=True)
         )
     assert encoder.encode([]) == []
+
+
+def test_widths_that_kernels_do_not_know_are_filled_with_zeros(monkeypatch):
+    """As on a GPU, where 100 numbers are computed as 128."""
+    encoder = make_encoder()
+    plain = encoder.encode([SLT, OPT])
+    module = "mathamr_kedro.systems.formula_rgcn.network"
+    monkeypatch.setattr(f"{module}.can_use_triton", lambda device, width: True)
+    encoder.compute = ComputeConfig(backend="torch")
+    filled = encoder.encode([SLT, OPT])
+    width = plain[0].shape[1]
+    assert width not in TRITON_DIMS
+    assert fill_width(torch.ones(2, width)).shape[1] in TRITON_DIMS
+    for mine, theirs in zip(plain, filled, strict=True):
+        assert mine.shape == theirs.shape
+        assert np.allclose(mine, theirs, atol=1e-6)
 
 
 def test_unknown_labels_are_told_by_their_type():
