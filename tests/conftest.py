@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -45,6 +46,13 @@ def pytest_configure(config: pytest.Config) -> None:
     if FOLDER not in os.environ:
         os.environ[FOLDER] = folder = tempfile.mkdtemp(prefix="mathamr-worlds-")
         config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Iterator[None]:
+    """Look for examples of docstrings in the sources only, not in tests."""
+    found = yield
+    return [c for c in found if type(c).__name__ != "DoctestModule"]
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +100,46 @@ def _spare_disk_and_pictures() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Figure, "savefig", draw_once)
         patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _read_configuration_once() -> Iterator[None]:
+    """Let sessions that are opened hundreds of times read ``conf/`` once for all roots.
+
+    To resolve its interpolations takes half of the time of tests of stages. Folders
+    have a name of their own while it is read, in whose place that of a test is put.
+    ``tests/test_environments.py`` reads configurations of its own.
+    """
+    from mathamr_kedro.environments import EnvironmentLoader
+
+    read, known = EnvironmentLoader.__init__, {}
+    conf = PROJECT / "conf"
+
+    def read_once(
+        loader: Any, conf_source: str, env: Any = None, runtime_params: Any = None,
+        **options: Any,
+    ) -> None:  # fmt: skip
+        given = dict(runtime_params or {})
+        names = [name for name in ("data_root", "output_root") if name in given]
+        if Path(conf_source).resolve() != conf:
+            read(loader, conf_source, env, runtime_params, **options)
+            return
+        named = given | {name: f"/the {name}/" for name in names}
+        stated = [(f, f.stat().st_mtime_ns) for f in sorted(conf.rglob("*.yml"))]
+        variables = os.environ | {"PYTEST_CURRENT_TEST": ""}
+        key = repr((conf_source, env, named, stated, sorted(variables.items())))
+        if key not in known:
+            read(loader, conf_source, env, named, **options)
+            known[key] = vars(loader) | {"data": json.dumps(loader.data)}
+        text = known[key]["data"]
+        for name in names:
+            text = text.replace(f"/the {name}/", json.dumps(str(given[name]))[1:-1])
+        data = {"data": json.loads(text), "runtime_params": given}
+        vars(loader).update(known[key] | data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EnvironmentLoader, "__init__", read_once)
         yield
 
 

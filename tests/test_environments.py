@@ -11,7 +11,7 @@ from omegaconf.errors import UnsupportedInterpolationType
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.environments import EnvironmentLoader, complete_environment
+from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 
@@ -252,15 +252,6 @@ def test_globals_of_an_overlay_may_name_those_below(conf):
     write(conf, {"overlays/part.yml": "globals: {root: '${_below.root}/part'}"})
     assert load(conf, "pool+part")["globals"] == {"root": "pool/part"}
     assert load(conf, "part")["catalog"]["one"]["path"] == "data/part"
-
-
-def test_names_are_completed_behind_the_last_plus(conf):
-    (conf / "_hidden").mkdir()
-    assert set(complete_environment(conf, "")) >= {"pool", "modes"}
-    assert complete_environment(conf, "po") == ["pool"]
-    assert complete_environment(conf, "pool+m") == ["pool+modes"]
-    assert complete_environment(conf, "pool+po") == []
-    assert complete_environment(conf, "_") == []
 
 
 def test_only_credentials_may_name_variables_of_the_shell(conf, monkeypatch):

@@ -61,6 +61,7 @@ def test_every_command_that_is_completed_takes_the_options():
         assert is_completed == expected, name
 
 
+@pytest.mark.slow
 def test_hints_in_the_source_stand_between_backticks():
     """Others would not be completed."""
     bare = re.compile(r"(?<![`\w])(?:kedro run|mathamr (?:index|search|experiments))\b")

@@ -15,6 +15,8 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 import mathamr_kedro
 
 ROOT = Path(mathamr_kedro.__file__).parent
@@ -114,6 +116,7 @@ def _normalise(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+@pytest.mark.slow
 def test_domain_modules_import_without_kedro():
     present = {m.name for m in pkgutil.iter_modules(mathamr_kedro.__path__)}
     assert present >= KEDRO_SIDE

@@ -65,6 +65,7 @@ class TestParametersOfAnEnvironment:
                 session.load_context()
                 assert len(pipelines["training"].nodes) == epochs
 
+    @pytest.mark.slow
     def test_in_kedro_viz(self):
         params = {"training": {"num_epochs": 2}}
         _, shown, _ = load_data(PROJECT, env="test", extra_params=params)

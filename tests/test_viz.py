@@ -182,19 +182,6 @@ def test_reports_figures_and_metrics_are_shown(registered):
     assert kinds["metrics"] == "kedro_datasets.json.JSONDataset"
 
 
-def test_what_one_looks_at_has_a_preview(viz):
-    """Folders of arrays, and what is only handed on, have none."""
-    unseen = {
-        "MemoryDataset", "PartitionedDataset", "CollectionDataset", "TextDataset",
-        "GraphBlocksDataset", "VisualIndexDataset",
-    }  # fmt: skip
-    catalog = viz.catalog.get_catalog()
-    names = [n for _, n, _ in read_entries() if "{" not in n]
-    shown = {type(catalog.get(n)) for n in names}
-    without = {c.__name__ for c in shown if not hasattr(c, "preview")}
-    assert without <= unseen
-
-
 def test_pictures_of_reports_are_made(registered):
     """Every picture that a page links to is beside it, made from a figure."""
     stems = {

@@ -56,17 +56,6 @@ def stack_environments(*names: str | None) -> str | None:
     return "+".join(name for name in names if name) or None
 
 
-def complete_environment(conf: Path, typed: str) -> list[str]:
-    """Return the environments that begin as typed, behind the last ``+`` of it."""
-    below, plus, last = typed.rpartition("+")
-    taken = below.split("+")
-    return [
-        f"{below}{plus}{name}"
-        for name in _find_environments(conf)
-        if name.startswith(last) and name not in taken and name[0] not in "_."
-    ]
-
-
 class EnvironmentLoader(OmegaConfigLoader):
     """Kedro's loader, for stacked environments.
 

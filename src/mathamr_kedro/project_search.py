@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
@@ -32,7 +32,7 @@ from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.datasets import RowFinder
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
-from mathamr_kedro.formula import FormulaTrees, find_trees
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FORMULA,
     GraphRecord,
@@ -120,7 +120,7 @@ def open_search(
             find_texts,
             project.find_graph,
             project.find_instances,
-            project.trees_of,
+            project.trees.find,
             Statements(*map(project.load_optional, ("statements", "statement_links"))),
             project.find_topic,
         ),
@@ -190,10 +190,10 @@ def explain_formula(
     store = catalog.load("formula_trees")
     topic = catalog.load("topics").find("topic_id", text)
     if topic is not None:
-        query = Query.of_topic(topic, partial(_find_trees, store))
+        query = Query.of_topic(topic, store.find)
     else:
         formula = FormulaInstance("q", "", "query", text)
-        query = Query("query", formula=formula, trees=_find_trees(store, formula))
+        query = Query("query", formula=formula, trees=store.find(formula))
     matches: Sequence[Any] = explain(query, found, system)
     return matches
 
@@ -367,7 +367,7 @@ class _Project:
             for m in topic.formula_map
         )
         query = Query.of_topic(
-            topic, self.trees_of, lambda: _read_graph(self.find_graph(text))
+            topic, self.trees.find, lambda: _read_graph(self.find_graph(text))
         )
         return replace(query, formula_map=mentions, entry=entry)
 
@@ -384,12 +384,11 @@ class _Project:
         rows = self.catalog.load("returnable_formulas").select("formula_id", ids)
         return {row.formula_id: row for row in rows}
 
-    def trees_of(self, formula: FormulaInstance) -> FormulaTrees | None:
-        return _find_trees(self._trees, formula)
-
     @cached_property
-    def _trees(self) -> Any:
-        return self.catalog.load("formula_trees")
+    def trees(self) -> TreeStore:
+        """Of formulas, by their visual ids."""
+        store: TreeStore = self.catalog.load("formula_trees")
+        return store
 
     def load_optional(self, name: str) -> Any:
         """Return a table; environments of an earlier version may have none."""
@@ -399,7 +398,7 @@ class _Project:
     def query_encoder(self) -> QueryEncoder:
         """The encoder of queries."""
         fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
-        trees = StoredTrees(self.catalog.load("formula_trees").path)
+        trees = StoredTrees(self.trees.path)
         parse = ParseTexts(self.parsing.parser_settings)
         parse.prepare()
         encoder = self.encoder
@@ -420,10 +419,6 @@ class _Project:
                 "encoder was trained with (got none)"
             )
         return SentenceEncoder(find_text_model(name)).encode
-
-
-def _find_trees(store: Any, formula: FormulaInstance) -> FormulaTrees | None:
-    return find_trees(store, formula.visual_id, formula.latex)
 
 
 def _read_graph(record: GraphRecord | None) -> Any:

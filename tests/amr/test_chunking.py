@@ -59,6 +59,7 @@ def test_lists_and_paragraphs_end_sentences():
     ]
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_nothing_but_blanks_is_lost(text):
     sentences = split_sentences(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 
 import pytest
@@ -58,17 +56,6 @@ def test_json_holds_everything(files):
     assert report["groups"][0]["value"] == "Concept"
     assert report["groups"][0]["summaries"]["MAP'"]["score"] == 0.5
     assert report["topics"] == 2
-
-
-def test_csv_is_one_line_per_group_and_measure(files):
-    result = call(files, "--output", "csv", "--per-topic", "-m", "MAP'", "-m", "P'@1")
-    rows = list(csv.DictReader(io.StringIO(result.output)))
-    assert [(r["group"], r["value"], r["measure"], r["score"]) for r in rows] == [
-        ("all", "", "MAP'", "0.75"), ("all", "", "P'@1", "0.5"),
-        ("topic", "A.1", "MAP'", "1.0"), ("topic", "A.1", "P'@1", "1.0"),
-        ("topic", "A.2", "MAP'", "0.5"), ("topic", "A.2", "P'@1", "0.0"),
-    ]  # fmt: skip
-    assert [r["topics"] for r in rows] == ["2", "2", "1", "1", "1", "1"]
 
 
 def test_json_is_read_as_it_is_written(files):

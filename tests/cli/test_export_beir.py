@@ -21,7 +21,7 @@ def test_export_of_nothing_names_the_stage_to_run(tmp_path, monkeypatch, options
         "--data-root",
         str(tmp_path / "data"),
     ]
-    told = r"'posts'.* is missing; run `kedro run --env own --pipelines ingestion"
+    told = r"'posts'.* is missing; run `kedro run --pipelines ingestion.* --env own"
     with pytest.raises(MissingInputError, match=told):
         CliRunner().invoke(
             group,

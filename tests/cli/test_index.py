@@ -247,6 +247,7 @@ def test_the_engine_exact_takes_no_posts(data: Path, notes: Path, monkeypatch) -
             run(data, *command)
 
 
+@pytest.mark.slow
 def test_posts_are_added_and_deleted_beside_an_open_notebook(
     data: Path, notes: Path
 ) -> None:
@@ -261,6 +262,7 @@ def test_posts_are_added_and_deleted_beside_an_open_notebook(
     searcher.close()
 
 
+@pytest.mark.slow
 def test_nothing_changes_while_another_process_changes_the_index(
     data: Path, notes: Path
 ) -> None:
@@ -276,6 +278,7 @@ def test_nothing_changes_while_another_process_changes_the_index(
     assert read_status(data) == before
 
 
+@pytest.mark.slow
 def test_a_killed_addition_leaves_a_whole_index(
     data: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

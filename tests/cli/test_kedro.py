@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import click
 import pytest
-from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 from kedro.framework.cli.cli import KedroCLI
 
 from mathamr_kedro import pipelines
-from mathamr_kedro.cli import group
-from mathamr_kedro.cli._options import ENVIRONMENT
 from tests.conftest import PROJECT
 
 
@@ -107,53 +103,3 @@ def test_a_pipeline_of_ones_own_runs_by_name_with_parameters_of_its_own(
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     assert text.read_text() == "xxx"
-
-
-def complete(command: click.Command, words: list[str], typed: str) -> list[str]:
-    found = ShellComplete(command, {}, "x", "_X_COMPLETE").get_completions(words, typed)
-    return [item.value for item in found]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["search", "--env"],
-        ["show", "post", "--env"],
-        ["show", "summary", "--env"],
-        ["show", "graph", "--env"],
-        ["export", "graphs", "--env"],
-        ["index", "add", "--env"],
-        ["experiments", "run", "--env"],
-        ["explain", "--env"],
-        ["export", "release", "--env"],
-    ],
-    ids=" ".join,
-)
-def test_environments_complete(words):
-    assert complete(group, words, "poo") == ["pool"]
-
-
-def test_stacked_environments_complete_behind_the_plus():
-    assert complete(group, ["search", "--env"], "pool+formula_m") == [
-        "pool+formula_modes"
-    ]
-    assert "pool+pool" not in complete(group, ["search", "--env"], "pool+")
-
-
-def test_nothing_completes_outside_of_a_project(monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    assert complete(group, ["search", "--env"], "") == []
-
-
-def test_every_command_has_the_same_environment_option():
-    """None is left that shells cannot complete."""
-    context = click.Context(group)
-
-    def list_options(command: click.Command) -> list[click.Parameter]:
-        below = command.commands.values() if isinstance(command, click.Group) else ()
-        own = [p for p in command.params if p.name == "env"]
-        return own + [p for c in below for p in list_options(c)]
-
-    for name in group.list_commands(context):
-        for option in list_options(group.get_command(context, name)):
-            assert option.type is ENVIRONMENT, name

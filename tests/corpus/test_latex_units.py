@@ -425,6 +425,7 @@ PROSE = "Let $x \\in \\R$ be \\emph{real}.\n\n"
 LEMMA = "\\begin{lemma}\\label{a} X. \\end{lemma}\\begin{proof} \\ref{a} \\end{proof}\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -96,6 +96,7 @@ def test_math_that_never_ends_is_no_formula():
     assert (clean.text, clean.formula_map) == ("a x b", ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("piece", "markup"),
     [

@@ -108,6 +108,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 @ends
 def test_cost_of_cleaning_grows_with_the_length(kind):

@@ -38,10 +38,3 @@ def test_exists(dataset):
 
 def test_load_missing_folder(dataset):
     assert dataset.load().list() == []
-
-
-def test_preview_shows_the_newest_first(dataset):
-    first, second, *_ = list_cells(EXPERIMENT, PARAMETERS)
-    save_cell(dataset.load(), first, {"mathamr_plus": 0.5})
-    folder = save_cell(dataset.load(), second, {"mathamr_plus": 0.5})
-    assert dataset.preview()["data"][0][0] == folder.name

@@ -1,6 +1,3 @@
-import base64
-import re
-
 import pytest
 from kedro.io import DatasetError
 
@@ -58,16 +55,6 @@ def test_what_is_made_of_trees_is_made_again_when_failed_ones_were_read(dataset)
     with dataset.load() as after:
         assert after.trees("70").slt.to_string() == "[V!x]"
         assert after.made_from == "a" != before.made_from
-
-
-def test_preview_draws_both_trees(dataset):
-    save(dataset, "1", [formula(1, "70"), formula(2, "71", "yy" * 20)])
-    dataset.save(EndOfShards("a"))
-    shown = dataset.preview(formulas=1)
-    assert "<h3>formula 2, visual id 71</h3>" in shown and "formula 1" not in shown
-    content = re.search(r'src="data:image/svg\+xml;base64,([^"]+)"', shown)[1]
-    drawing = base64.b64decode(content).decode()
-    assert "Symbol Layout Tree" in drawing and "Operator Tree" in drawing
 
 
 def test_exists(dataset):

@@ -47,10 +47,3 @@ def test_load_missing_file(tmp_path: Path) -> None:
     dataset = PreparedGraphsDataset(filepath=str(tmp_path / "prepared"))
     with pytest.raises(MissingInputError, match="Expected prepared graphs"):
         dataset.load().open(PreprocessingConfig())
-
-
-def test_preview_lists_the_configurations(tmp_path: Path) -> None:
-    dataset = PreparedGraphsDataset(filepath=str(tmp_path / "prepared"))
-    dataset.save(make_preparation())
-    shown = dataset.preview()
-    assert shown["data"][0][1:4] == ["both", "hierarchy", "none"]

@@ -36,17 +36,6 @@ def test_save_and_load(tmp_path):
     assert submitted.split("\t") == ["B.1", "f1", "3", "1", "2.0", "a-b"]
 
 
-def test_preview_lists_the_runs(tmp_path):
-    dataset = RunFolderDataset(filepath=str(tmp_path / "runs"))
-    dataset.save(RUNS)
-    shown = dataset.preview()
-    assert shown["columns"][:3] == ["task", "topic_set", "system"]
-    assert [row[:3] for row in shown["data"]] == [
-        [1, "mine", "a/b"],
-        [2, "mine", "a/b"],
-    ]
-
-
 def test_versions_stand_beside_each_other(tmp_path):
     for name, runs in (("2026-01-01", RUNS), ("2026-01-02", RUNS[:1])):
         version = Version(None, name)

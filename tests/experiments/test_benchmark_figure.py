@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import replace
 
-import matplotlib.image
 import pytest
 from matplotlib.colors import to_hex
 
@@ -44,22 +42,6 @@ def pages(monkeypatch):
     return keep_pages(monkeypatch)
 
 
-def test_benchmarks_stand_two_beside_each_other(report, pages):
-    pictures = draw_benchmarks(report)
-    light, dark = pages
-    assert [axes.get_visible() for axes in light.axes] == [True, True, True, False]
-    assert [axes.get_title(loc="left") for axes in light.axes[:3]] == [
-        "1 (4 queries)", "2 (4 queries)", "3 (4 queries)",
-    ]  # fmt: skip
-    # Four systems of .24 inches with a frame of .95, twice, and the line below.
-    assert light.get_size_inches() == pytest.approx([12.4, 2 * (0.95 + 0.96) + 0.5])
-    height, width, _ = matplotlib.image.imread(io.BytesIO(pictures["figure.png"])).shape
-    assert (height, width) == (int(4.32 * 120), int(12.4 * 120))
-    assert light.get_supxlabel().startswith("line: 90 % interval")
-    assert to_hex(light.get_facecolor()) == "#ffffff"
-    assert to_hex(dark.get_facecolor()) == "#0d1117"
-
-
 def test_one_benchmark_has_the_page_alone(report, pages):
     draw_benchmarks(replace(report, scored=report.scored[:1]))
     assert len(pages[0].axes) == 1
@@ -93,45 +75,6 @@ def test_systems_stand_by_their_score_with_dots_and_intervals(report, pages):
         assert list(line.get_xdata()) == pytest.approx(ends)
 
 
-def test_reference_and_floor_are_lines_down_the_panel(report, pages):
-    draw_benchmarks(report)
-    axes = pages[0].axes[0]
-    scores = report.scored[0]
-    down = {
-        line.get_linestyle(): (line.get_xdata()[0], line.get_color())
-        for line in axes.lines
-        if line.get_zorder() == 0
-    }
-    assert down == {
-        "--": (pytest.approx(scores.mean("bm25", "nDCG'")), REFERENCE),
-        ":": (pytest.approx(scores.floors["nDCG'"]), MUTED),
-    }
-    (floor,) = axes.texts
-    assert floor.get_text() == "floor"
-    assert floor.xy == (pytest.approx(scores.floors["nDCG'"]), 1)
-    assert axes.get_xlabel() == "nDCG'"
-
-
-def test_axes_have_a_grid_behind_the_dots_and_no_frame(report, pages):
-    draw_benchmarks(report)
-    draw_costs(report)
-    for page, paper, ink in zip(
-        pages,
-        ("#ffffff", "#0d1117") * 2,
-        ("#1f2328", "#e6edf3") * 2,
-        strict=True,
-    ):
-        axes = page.axes[0]
-        assert to_hex(axes.get_facecolor()) == paper
-        assert axes.get_axisbelow() is True
-        assert axes.xaxis.get_gridlines()[0].get_visible()
-        assert not axes.yaxis.get_gridlines()[0].get_visible()
-        shown = {name for name, spine in axes.spines.items() if spine.get_visible()}
-        assert shown == {"bottom"}
-        assert axes.xaxis.get_tick_params()["length"] == 0
-        assert axes.xaxis.get_tick_params()["labelcolor"] == ink
-
-
 def test_costs_are_dots_whose_area_is_the_index(report, pages):
     draw_costs(report)
     light = pages[0]
@@ -158,31 +101,6 @@ def test_costs_are_dots_whose_area_is_the_index(report, pages):
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("ms/query", "nDCG'")
     assert axes.get_title(loc="left") == "1"
     assert axes.margins() == (0.2, 0.12)
-
-
-def test_ticks_of_times_are_plain_numbers(report, pages):
-    draw_costs(report)
-    axes = pages[0].axes[0]
-    low, high = axes.get_xlim()
-    ticks = [t for t in axes.xaxis.get_majorticklocs() if low <= t <= high]
-    assert ticks == [10, 20, 50, 100]
-    assert axes.xaxis.get_major_formatter()(20.0) == "20"
-    assert axes.xaxis.get_minor_formatter()(30.0) == ""
-
-
-def test_names_stand_towards_the_middle(report, pages):
-    draw_costs(report)
-    axes = pages[0].axes[0]
-    scores = report.scored[0]
-    names = {text.get_text(): text for text in axes.texts}
-    # The variant is on no front, beside the system whose variant it is.
-    assert set(names) == {"ours", "bm25", "other"}
-    for row, text in names.items():
-        assert text.xy == (COSTS[row][0], scores.mean(row, "nDCG'"))
-    sides = {row: (text.get_ha(), text.xyann) for row, text in names.items()}
-    # The middle of 10 and 90 is 30.
-    right, left = ("left", (6, 4)), ("right", (-6, 4))
-    assert sides == {"bm25": right, "other": right, "ours": left}
 
 
 def test_systems_without_a_size_are_small_dots(report, pages):

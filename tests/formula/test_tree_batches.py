@@ -78,6 +78,7 @@ def test_a_formula_that_kills_workers_has_no_trees_and_a_reason(tmp_path):
         assert all(store.row(visual_id).slt for visual_id in "abcefgh")
 
 
+@pytest.mark.slow
 def test_the_next_run_tries_a_formula_again_whose_worker_died(tmp_path):
     config = WorkerConfig(workers=2, batch_size=2)
     with TreeStore(tmp_path / "slow.sqlite") as store:
@@ -94,6 +95,7 @@ def test_the_next_run_tries_a_formula_again_whose_worker_died(tmp_path):
         assert list(store) == expected
 
 
+@pytest.mark.slow
 def test_what_failed_in_one_file_is_not_tried_again_by_the_next_file(
     tmp_path, monkeypatch
 ):

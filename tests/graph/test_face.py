@@ -47,6 +47,7 @@ def test_graphs_need_no_torch() -> None:
     load_without(names, "torch", "torch_geometric", "matplotlib", "nltk")
 
 
+@pytest.mark.slow
 def test_training_needs_torch_and_numpy_alone() -> None:
     absent = "kedro pandas pyarrow penman spacy scipy rich click lxml matplotlib nltk"
     load_without(TO_TRAIN, *absent.split())

@@ -129,6 +129,7 @@ def draw_graphs(draw: st.DrawFn) -> MathGraph:
     return MathGraph(variables, atoms, lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(draw_graphs())
 def test_any_graph_comes_back(graph: MathGraph) -> None:

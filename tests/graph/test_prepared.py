@@ -224,6 +224,7 @@ def test_the_report_shows_vocabulary_and_graphs(tmp_path: Path) -> None:
     assert "| text_model | mpnet |" in report
 
 
+@pytest.mark.slow
 def test_prepared_graphs_need_no_text_tools(tmp_path: Path) -> None:
     """A machine that only trains has NumPy and torch."""
     PreparedStore(tmp_path / "prepared").save(prepare(tmp_path))

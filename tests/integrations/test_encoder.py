@@ -65,6 +65,7 @@ def test_export_gives_the_same_vectors(encoder, exported):
         assert np.array_equal(ours, theirs)
 
 
+@pytest.mark.slow
 def test_export_is_read_without_kedro_and_pickle(exported):
     code = (
         "import sys; sys.modules['kedro'] = None\n"

@@ -1,10 +1,7 @@
-"""Tables and vectors of the demo, read by the packages that they are for."""
+"""Tables of the demo, read by the packages that they are for."""
 
 from __future__ import annotations
 
-import json
-
-import numpy as np
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
@@ -13,13 +10,6 @@ from mathamr_kedro.base.records import FormulaMention, Judgment, Topic
 from mathamr_kedro.cli import group
 from mathamr_kedro.integrations import ExportFolder
 from mathamr_kedro.project import open_catalog
-from mathamr_kedro.vectors import (
-    GraphRange,
-    PostEntry,
-    PostVectors,
-    StoreWriter,
-    VectorStore,
-)
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -35,6 +25,7 @@ def export(form: str, demo, tmp_path, monkeypatch):
     return tmp_path / form
 
 
+@pytest.mark.slow
 def test_hugging_face_reads_all_tables(demo, tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets")
     folder = export("huggingface", demo, tmp_path, monkeypatch)
@@ -53,21 +44,6 @@ def test_hugging_face_reads_all_tables(demo, tmp_path, monkeypatch):
     assert load("graphs")[0]["graph"].startswith("(")
     run = load("runs").filter(lambda row: row["rank"] == 1)
     assert set(run["document_id"][:5]) and "bm25" in set(run["system"])
-
-
-def test_vectors_are_those_of_the_store(demo, tmp_path, monkeypatch):
-    safetensors = pytest.importorskip("safetensors")
-    folder = export("vectors", demo, tmp_path, monkeypatch)
-    (file,) = folder.glob("*.safetensors")
-    with safetensors.safe_open(file, "numpy") as found:
-        ids = json.loads(found.metadata()["ids"])
-        vectors, offsets = found.get_tensor("vectors"), found.get_tensor("offsets")
-    catalog = open_catalog("demo")
-    store = catalog.load("mathamr_plus.index").vectors.posts
-    place = ids.index("33703")
-    mine = vectors[offsets[place] : offsets[place + 1]]
-    assert np.array_equal(mine, store.read(["33703"]).vectors)
-    assert len(offsets) == len(ids) + 1 and offsets[-1] == len(vectors)
 
 
 def test_parts_are_written_as_they_fill(tmp_path, monkeypatch):
@@ -97,19 +73,3 @@ def test_a_topic_of_task_2_is_its_formula(tmp_path):
     (file,) = (tmp_path / "a/queries").iterdir()
     rows = pyarrow.parquet.read_table(file).to_pylist()
     assert [row["text"] for row in rows] == ["What is $x^2$?", "$x^2$"]
-
-
-def test_vectors_fill_a_folder_that_may_be_there_with_old_ones(tmp_path):
-    safetensors = pytest.importorskip("safetensors")
-    posts = [PostEntry(str(n), "answer", np.eye(4)[:2], [1, 2], [0, 1]) for n in (1, 2)]
-    folder = ExportFolder(tmp_path / "not/yet")
-    with StoreWriter(tmp_path / "store", "encoder", 4) as writer:
-        writer.write(PostVectors.of(posts), GraphRange("posts", 0, 2))
-    store = VectorStore(tmp_path / "store")
-    assert folder.write_vectors(store) == 2
-    old = folder.folder / "vectors-00009.safetensors"
-    old.touch()
-    assert folder.write_vectors(store) == 2
-    (file,) = folder.folder.iterdir()
-    with safetensors.safe_open(file, "numpy") as found:
-        assert found.get_tensor("offsets").tolist() == [0, 2, 4]

@@ -77,6 +77,7 @@ def ranx_folder(run, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_ranx_reads_our_runs_and_scores_alike(run, ranx_folder):
     found = json.loads((ranx_folder / "found.json").read_text())
     ours = score(run, ("nDCG@10", "MAP", "recall@20", "MRR"))

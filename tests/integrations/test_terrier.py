@@ -8,6 +8,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.project import open_catalog
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.timeout(2400),  # the first of them waits for the demo
     pytest.mark.filterwarnings("ignore"),
 ]

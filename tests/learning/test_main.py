@@ -169,6 +169,7 @@ def read_end(folder):
     return torch.load(folder / "out" / CHECKPOINT, weights_only=True)
 
 
+@pytest.mark.slow
 def test_nothing_but_torch_and_numpy_is_imported():
     code = (
         "import sys, mathamr_kedro.learning.__main__\n"

@@ -174,6 +174,7 @@ def test_graphs_without_layout_trees_lend_their_operators():
     ]
 
 
+@pytest.mark.slow
 def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkeypatch):
     # As many dimensions as there are patterns: nothing is lost.
     for name in ("_WIDTH", "_DIMENSION"):
@@ -297,6 +298,7 @@ def test_the_weight_counts_in_the_whole_loss(shards):
     assert more.item() == pytest.approx(expected.item(), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_a_training_brings_formulas_nearer_to_their_teacher(
     shards, pairs, config, tmp_path
 ):

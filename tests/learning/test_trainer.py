@@ -162,6 +162,7 @@ class Killed(BaseException):
     pass
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_at", [(1, 2), (1, 4), (2, 1), (3, 4)])
 def test_killed_training_ends_with_the_same_bits(
     shards, pairs, config, tmp_path, killed_at

@@ -225,6 +225,7 @@ def test_topic_information_names_each_topic():
     assert {row["Dependency"] for row in rows} == {"Text", "Formula", "Both"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hash_seed", ["1", "2"])
 def test_the_generator_makes_the_same_files_again_without_latexml(hash_seed):
     run = subprocess.run(

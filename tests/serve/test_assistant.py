@@ -37,6 +37,7 @@ def call(service: Any, tool: str, **arguments: Any) -> tuple[bool, str]:
     return asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_a_process_answers_over_standard_input(demo: Path) -> None:
     command = ["-m", "mathamr_kedro", "mcp", "--env", "demo"]
     process = StdioServerParameters(

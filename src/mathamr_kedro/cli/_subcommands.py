@@ -7,7 +7,6 @@ import pkgutil
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ MOVED = {
     "compare": "evaluate",
     "dominance": "experiments dominance",
     "graph": "show graph",
-    "graphs": "export graphs` or `mathamr import",
     "inspect": "show post",
     "release": "export release",
     "summary": "show summary",
@@ -51,7 +49,7 @@ class Subcommands(click.Group):
         """Return the names of the modules."""
         folder = Path(str(sys.modules[self._package].__file__)).parent
         names = (module.name for module in pkgutil.iter_modules([str(folder)]))
-        return sorted(name.removesuffix("_") for name in names if name[0] != "_")
+        return sorted(name for name in names if name[0] != "_")
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command."""
@@ -59,7 +57,7 @@ class Subcommands(click.Group):
             return _say_where(cmd_name, self._moved[cmd_name])
         if cmd_name not in self.list_commands(ctx):
             return None
-        found: click.Command = import_module(self._find_module(cmd_name)).command
+        found: click.Command = import_module(f"{self._package}.{cmd_name}").command
         # Click keeps lines after a \b, which is two characters in a raw docstring.
         found.help = (found.help or "").replace(r"\b", "\b")
         return found
@@ -73,12 +71,8 @@ class Subcommands(click.Group):
                 [(name, self._read_help(name)) for name in self.list_commands(ctx)]
             )
 
-    def _find_module(self, name: str) -> str:
-        """Return the module of a command; a keyword of Python has an underscore."""
-        return f"{self._package}.{name}{'_' if iskeyword(name) else ''}"
-
     def _read_help(self, name: str) -> str:
-        spec = find_spec(self._find_module(name))
+        spec = find_spec(f"{self._package}.{name}")
         source = Path(str(spec and spec.origin)).read_text(encoding="utf-8")
         for item in ast.parse(source).body:
             if isinstance(item, ast.FunctionDef) and item.name == "command":

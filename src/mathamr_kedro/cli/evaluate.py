@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -161,7 +159,7 @@ class _Request:
     default="bonferroni", show_default=True, help="For several tests; all are shown.",
 )  # fmt: skip
 @click.option(
-    "--output", type=click.Choice(["table", "json", "csv", "markdown", "latex"]),
+    "--output", type=click.Choice(["table", "json", "markdown", "latex"]),
     default="table", show_default=True,
     help="Form of the result; markdown and latex of several runs.",
 )  # fmt: skip
@@ -197,8 +195,6 @@ def command(
     groups = evaluation.break_down(read_topic_notes(topics_info)) if topics_info else []
     if output == "json":
         click.echo(_as_json(evaluation, groups, per_topic))
-    elif output == "csv":
-        click.echo(_as_csv(evaluation, groups, per_topic), nl=False)
     else:
         _show(evaluation, groups, per_topic)
 
@@ -287,24 +283,6 @@ def _plain(summaries: dict[str, Summary]) -> dict[str, dict[str, float]]:
     return {name: summary._asdict() for name, summary in summaries.items()}
 
 
-def _as_csv(evaluation: Evaluation, groups: list[Group], per_topic: bool) -> str:
-    everything = Group("all", "", len(evaluation.topics), evaluation.summarise())
-    shown = [everything, *groups, *(_topic_groups(evaluation) if per_topic else [])]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["run", "group", "value", "topics", "measure", *_ANCHORS])
-    for group in shown:
-        for name, summary in group.summaries.items():
-            cells = [
-                evaluation.run_name,
-                group.dimension,
-                group.value,
-                group.num_topics,
-            ]
-            writer.writerow([*cells, name, *map(repr, summary)])
-    return text.getvalue()
-
-
 def _show(evaluation: Evaluation, groups: list[Group], per_topic: bool) -> None:
     protocol = evaluation.protocol
     depth = f"depth {protocol.depth}" if protocol.depth else "all results"
@@ -391,24 +369,12 @@ def _write_comparison(output: str, table: ResultTable, tests: list[Comparison]) 
         case "json":
             rows = [{**c._asdict(), "interval": list(c.interval)} for c in tests]
             click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
-        case "csv":
-            click.echo(_list_tests(tests), nl=False)
         case "markdown":
             click.echo(table.to_markdown(), nl=False)
         case "latex":
             click.echo(table.to_latex(), nl=False)
         case _:
             _show_comparison(table, tests)
-
-
-def _list_tests(tests: list[Comparison]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    names = [name for name in Comparison._fields if name != "interval"]
-    writer.writerow([*names, "interval_low", "interval_high"])
-    for test in tests:
-        writer.writerow([*(getattr(test, name) for name in names), *test.interval])
-    return text.getvalue()
 
 
 def _show_comparison(table: ResultTable, tests: list[Comparison]) -> None:

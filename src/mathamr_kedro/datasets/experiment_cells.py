@@ -7,9 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset
-from kedro_datasets._typing import TablePreview
 
-from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.experiments import CellOutputs, CellStore
 
 logger = logging.getLogger(__name__)
@@ -38,14 +36,6 @@ class ExperimentCellsDataset(AbstractDataset[CellOutputs, CellStore]):
     def save(self, data: CellOutputs) -> None:
         """Write the folder of a cell atomically."""
         logger.info("results are recorded in %s", self._store.save(data))
-
-    def preview(self) -> TablePreview:
-        """Show the newest cells in Kedro-Viz."""
-        cells = self._store.list()[:-21:-1]
-        rows = [
-            [cell.folder.name, cell.record.seed, cell.record.finished] for cell in cells
-        ]
-        return list_rows(["folder", "seed", "finished"], rows)
 
     def _exists(self) -> bool:
         return bool(self._store.list())

@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from kedro.io import AbstractDataset
-from kedro_datasets._typing import HTMLPreview
 
 from mathamr_kedro.base.checksums import (
     CHECKSUMS,
@@ -25,15 +23,11 @@ from mathamr_kedro.base.checksums import (
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
-from mathamr_kedro.datasets.previews import embed_picture
-from mathamr_kedro.datasets.previews import write_text as write_html
-from mathamr_kedro.formula import TreeStore, draw_svg
+from mathamr_kedro.formula import TreeStore
 
 logger = logging.getLogger(__name__)
 
 _STORE, _STATE, _WORK = "trees.sqlite", "_state.json", ".seconds"
-_LOOKED_AT, _LETTERS = 200, 60
-"""Formulas among which a preview chooses, and the length of a tree to choose."""
 _REMEDY = "run the stage 'ingestion' again, it rebuilds the trees"
 
 
@@ -93,19 +87,6 @@ class FormulaTreesDataset(
         (self._folder / CHECKSUMS).unlink(missing_ok=True)
         with TreeStore(self._folder / _STORE) as store:
             store.add_batch(data.name, data.take_rows())
-
-    def preview(self, formulas: int = 3) -> HTMLPreview:
-        """Draw both trees of some formulas of a readable size in Kedro-Viz."""
-        with self.load() as store:
-            rows = [row for row in islice(store, _LOOKED_AT) if row.slt and row.opt]
-        rows.sort(key=lambda row: abs(len(row.slt or "") - _LETTERS))
-        parts: list[str] = []
-        for row in rows[:formulas]:
-            title = f"formula {row.formula_id}, visual id {row.visual_id}"
-            drawing = draw_svg(row.trees()).encode()
-            parts.append(f"<h3>{write_html(title)}</h3>")
-            parts.append(embed_picture(drawing, "image/svg+xml", title))
-        return HTMLPreview("".join(parts))
 
     def _prepare(self, start: StartOfTrees) -> None:
         """Drop a damaged store; ask before much work is discarded."""

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from kedro.io import AbstractDataset
-from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.files import write_text
@@ -25,7 +24,6 @@ from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.datasets.sharded_table import ShardedTable, ShardedTableDataset
 from mathamr_kedro.datasets.systems import LazyIndex, NotedDataset
 from mathamr_kedro.graph import Preparation, PreparedGraphs, PreparedStore
@@ -89,23 +87,6 @@ class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
         else:
             logger.info("graphs were prepared already in %s", folder)
 
-    def preview(self) -> TablePreview:
-        """Show the configurations in Kedro-Viz."""
-        rows = [
-            [
-                graphs.folder.name,
-                *graphs.configuration["graph"].values(),
-                graphs.report.get("posts", 0),
-                graphs.report.get("train_pairs", 0),
-            ]
-            for graphs in self._store.list()
-        ]
-        columns = [
-            "folder", "formula_mode", "structure", "auxiliary_edges", "posts",
-            "train_pairs",
-        ]  # fmt: skip
-        return list_rows(columns, rows)
-
     def _exists(self) -> bool:
         return bool(self._store.list())
 
@@ -148,10 +129,6 @@ class EncoderDataset(NotedDataset[EncoderTraining, Encoder]):
         graphs = self._base / facts.pop("graphs")
         return Encoder(self._base / facts["folder"], graphs, facts)
 
-    def preview(self) -> TablePreview:
-        """Show what is known of the encoder in Kedro-Viz."""
-        return list_rows(["fact", "value"], list(self.load().facts.items()))
-
 
 class Encoding(NamedTuple):
     """A collection to be encoded."""
@@ -183,12 +160,6 @@ class VectorsDataset(AbstractDataset[Encoding, VectorStores]):
     def load(self) -> VectorStores:
         """Return the vectors by all encoders; none is opened yet."""
         return self._stores
-
-    def preview(self) -> TablePreview:
-        """List the encoders in Kedro-Viz."""
-        found = self._stores.list()
-        rows = [[s.encoder, len(s), s.width, s.is_complete] for s in found]
-        return list_rows(["encoder", "posts", "width", "complete"], rows)
 
     def _exists(self) -> bool:
         return bool(self._stores.list())
@@ -439,10 +410,6 @@ class VectorIndexDataset(NotedDataset[VectorIndexing, BuiltVectorIndex]):
         if before == encoder and not changes.synced:
             return None
         return changes.by_hand()
-
-    def preview(self) -> TablePreview:
-        """Show what the index holds in Kedro-Viz."""
-        return list_rows(["fact", "value"], list(self.load().counts.items()))
 
     def _describe(self) -> dict[str, Any]:
         return {**super()._describe(), "url": self._url}

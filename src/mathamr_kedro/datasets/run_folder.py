@@ -18,11 +18,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from kedro.io import AbstractVersionedDataset, DatasetError, Version
-from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.datasets.previews import list_rows
 from mathamr_kedro.evaluation.metrics import count_ties
 from mathamr_kedro.trec import Run, RunForm, read_run, write_run
 
@@ -125,12 +123,6 @@ class RunFolderDataset(AbstractVersionedDataset[Sequence[Run], RunFolder]):
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps([asdict(entry) for entry in entries], indent=1)
         (folder / _LIST_NAME).write_text(text + "\n", encoding="utf-8")
-
-    def preview(self) -> TablePreview:
-        """Return the runs, a row each."""
-        entries = [asdict(entry) for entry in self.load().entries]
-        shown = ["task", "topic_set", "system", "topics", "results", "trec"]
-        return list_rows(shown, [[entry[name] for name in shown] for entry in entries])
 
     def _exists(self) -> bool:
         try:

@@ -20,7 +20,6 @@ from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
 from mathamr_kedro.corpus import RecordTables
-from mathamr_kedro.datasets.previews import list_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -208,7 +207,8 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
         rows = table.slice(0, nrows).to_pylist() if table is not None else []
         columns = list(self._record._fields)
         cells = [[_short(row[column]) for column in columns] for row in rows]
-        return list_rows(columns, cells)
+        index = list(range(len(cells)))
+        return TablePreview({"index": index, "columns": columns, "data": cells})
 
     def _exists(self) -> bool:
         return self._folder.read_list().complete

@@ -29,7 +29,6 @@ from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.formula import find_trees
 from mathamr_kedro.model.config import ComputeConfig, compute_with
 from mathamr_kedro.systems import (
     BASELINES,
@@ -80,8 +79,7 @@ def collect(tables: Mapping[str, Any]) -> Collection:
         read_topics = readers["topics"]
         readers["topics"] = lambda: list(read_topics())
     if "trees_of" in tables:
-        store = tables["trees_of"]
-        readers["trees_of"] = lambda f: find_trees(store, f.visual_id, f.latex)
+        readers["trees_of"] = tables["trees_of"].find
     if "posts" in tables:
         readers["count"] = partial(tables["posts"].count, "post_type")
     checksums = {part: _find_checksum(table) for part, table in tables.items()}

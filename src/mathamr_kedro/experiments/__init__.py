@@ -15,10 +15,9 @@ outcomes       tables, tests and settings: one version of a result
    │ reports       the tables of the thesis      benchmark   systems × collections
    │ figures       plots                         examples    of topics and results
    ▼
-versions       how two versions differ
+versions       the results of all runs
 
-trainings           the parameters of a training in this project
-released_settings   those that a released encoder makes void
+trainings      the parameters of a training in this project
 ```
 
 Every run of the project looks here for an experiment in its parameters, so this page

@@ -216,6 +216,50 @@ def list_leaves(value: Any, place: str) -> Iterator[tuple[str, Any]]:
         yield place, list(value) if isinstance(value, tuple) else value
 
 
+def refuse_shared_trainings(cells: Sequence[Cell], command: str) -> None:
+    """Refuse an experiment whose conditions or seeds come down to one encoder.
+
+    A released encoder (``training.start_from``) has its shape, graphs and vocabularies;
+    with ``num_epochs`` 0 nothing is learnt at all. Conditions that differ only in such
+    settings would compare it with itself. Conditions that search one encoder in several
+    ways share their training by intent.
+
+    Args:
+        cells: of the conditions and seeds to run.
+        command: that would train them from nothing.
+
+    Raises:
+        ConfigurationError: two cells that should be trained apart are not.
+    """
+    seen: dict[str, Cell] = {}
+    for cell in cells:
+        training = cell.parameters["training"]
+        encoder = training.get("start_from")
+        if encoder is None or cell.parameters.get(SYSTEMS):  # those are trained
+            continue
+        is_trained = training.get("num_epochs") != 0
+        counts = {k: v for k, v in training.items() if is_trained and k != "model"}
+        pairs = cell.parameters["preprocessing"].get("pairs") if is_trained else None
+        first = seen.setdefault(checksum(encoder, counts, pairs), cell)
+        if first.training == cell.training:
+            continue
+        encoder = f"the released encoder {encoder!r}{'' if is_trained else ' as it is'}"
+        if first.condition == cell.condition:
+            raise ConfigurationError(
+                f"Expected one seed if nothing is trained (got {first.seed} and "
+                f"{cell.seed}, both {encoder}); `{command}` trains an encoder for each "
+                f"seed, --seeds {first.seed} searches with the released one"
+            )
+        one, other = (dict(list_leaves(c.changes, "")) for c in (first, cell))
+        differing = [n for n in one | other if one.get(n) != other.get(n)]
+        raise ConfigurationError(
+            f"Expected conditions with encoders of their own (got {first.condition!r} "
+            f"and {cell.condition!r}, both {encoder}, which leaves no "
+            f"choice of {', '.join(differing)}); run `{command}`, "
+            "which trains from nothing"
+        )
+
+
 def _make_cell(condition: str, changes: Values, seed: int, parameters: Values) -> Cell:
     own = merge_parameters(changes, {"training": {"seed": seed}})
     missing = [stage for stage in CELL_STAGES if stage not in parameters]

@@ -26,9 +26,10 @@ from typing import Any
 from mathamr_kedro.base.checksums import check_file
 from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.formula.tree import FormulaTrees
-from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow
+from mathamr_kedro.formula.tree_rows import DICTIONARY, SOURCES, TreeRow, find_trees
 
 _VERSION = 1
 _CACHE_MEBIBYTES = 64
@@ -192,6 +193,10 @@ class TreeStore:
         """Return the trees of a visually distinct formula, or None."""
         row = self.row(visual_id)
         return row.trees() if row is not None else None
+
+    def find(self, formula: FormulaInstance) -> FormulaTrees | None:
+        """Return the trees of a formula; its LaTeX is read for what is missing."""
+        return find_trees(self, formula.visual_id, formula.latex)
 
     def row(self, visual_id: VisualId) -> TreeRow | None:
         """Return the row of a visually distinct formula, or None."""

@@ -7,9 +7,7 @@
     MathAmrRetriever    a transformer of PyTerrier                   terrier
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
     PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
-    ExportFolder        vectors and Parquet: PyLate, Hugging Face    export_folder
-    GraphArchive        math graphs to share: one tar file            graph_archive,
-                                                                     graph_import
+    ExportFolder        Parquet with a card: Hugging Face            export_folder
 
 Runs need no class: ranx, ir_measures and trec_eval read our run files, and
 :func:`mathamr_kedro.trec.read_run` reads theirs. Each module imports the package that

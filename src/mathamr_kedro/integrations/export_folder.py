@@ -1,4 +1,4 @@
-"""Folders for tools that know nothing of this project: Parquet with a card, vectors.
+"""Folders for tools that know nothing of this project: Parquet with a card.
 
 ::
 
@@ -9,44 +9,31 @@
     graphs/part-00000.parquet     id, type, graph (PENMAN)
     runs/part-00000.parquet       system, task, query_id, document_id, rank, score
 
-    vectors-00000.safetensors     vectors (rows, width), offsets; ids in its metadata
-
-Tables come in parts, and vectors in files, of so many rows that one fits into memory
-however large the collection is.
+Tables come in parts of so many rows that one fits into memory however large the
+collection is.
 """
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.files import (
-    make_folder,
-    replace_file,
-    replace_folder,
-    write_text,
-)
+from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.records import Judgment, Post, Topic, restore_latex
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.search.explanation import restore_formulas
 from mathamr_kedro.trec import Run
-from mathamr_kedro.vectors import VectorStore
 
 T = TypeVar("T")
 _ROWS = 50_000
 """Of a part of a table; a part of long posts takes some 100 MB."""
-_POSTS = 10_000
-"""Of a file of vectors."""
 _TEXT = pa.string()
 _TABLES: Mapping[str, Mapping[str, pa.DataType]] = {
     "corpus": {
@@ -91,7 +78,7 @@ you pass the folder on.
 
 
 class ExportFolder:
-    """Writes tables and vectors; each table, file and the card is atomic."""
+    """Writes tables; each of them and the card is atomic."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -174,36 +161,9 @@ class ExportFolder:
         )  # fmt: skip
         write_text(self.folder / "README.md", card)
 
-    def write_vectors(self, store: VectorStore) -> int:
-        """Write the vectors of all posts for multi-vector engines; return how many.
-
-        Raises:
-            ConfigurationError: the package safetensors is not installed.
-        """
-        save = _import_safetensors()
-        make_folder(self.folder)
-        for old in self.folder.glob("vectors-*.safetensors"):
-            old.unlink()
-        count = 0
-        for number, keys in enumerate(_split(store.keys(), _POSTS)):
-            found = store.read(keys)
-            found = found.take(np.flatnonzero(found.is_post))
-            arrays = {
-                "vectors": np.ascontiguousarray(found.vectors, dtype=np.float32),
-                "offsets": np.asarray(found.ptr, dtype=np.int64),
-            }
-            notes = {"ids": json.dumps(list(found.keys)), "encoder": store.encoder}
-            with replace_file(self._name_vectors(number)) as part:
-                part.write_bytes(save(arrays, metadata=notes))
-            count += len(found)
-        return count
-
     def __str__(self) -> str:
         told = (f"{name} {count:,}" for name, count in self.counts.items() if count)
         return f"{self.folder}: {', '.join(told)}"
-
-    def _name_vectors(self, number: int) -> Path:
-        return self.folder / f"vectors-{number:05d}.safetensors"
 
     def _write(self, name: str, rows: Iterable[dict[str, Any]]) -> int:
         """Write a table in parts; one without rows is removed."""
@@ -223,13 +183,3 @@ def _split(items: Iterable[T], size: int) -> Iterator[list[T]]:
     left = iter(items)
     while batch := list(islice(left, size)):
         yield batch
-
-
-def _import_safetensors() -> Any:
-    try:
-        return import_module("safetensors.numpy").save
-    except ImportError as exc:
-        raise ConfigurationError(
-            "Expected the package safetensors for vectors; run `pip install "
-            "safetensors`"
-        ) from exc

@@ -38,6 +38,7 @@ def _check(text):
     assert set(PLACEHOLDER.findall(text)) - set(result.missing) <= kept
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(TEXTS)
 @example('Say "FORMULA_0" (a/b) ~1 :ARG0 #x')

@@ -84,6 +84,7 @@ def test_the_bad_text_fails_alone_with_its_reason(make_parser, kind, reason):
     assert results[1].reason == reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["hang", "stuck"])
 def test_a_worker_that_hangs_is_replaced(make_parser, kind):
     parser = make_parser(silence_timeout_s=2.0, request_timeout_s=4.0)
@@ -143,6 +144,7 @@ def test_a_worker_that_cannot_start_stops_the_run(
     assert pauses == ([1, 2] if how == "exit" else [])
 
 
+@pytest.mark.slow
 def test_a_worker_that_stays_silent_at_the_start_stops_the_run(
     make_parser, monkeypatch
 ):
@@ -185,6 +187,7 @@ def test_the_configuration_refuses_what_cannot_work():
         make_environment("cuda:2", {"CUDA_VISIBLE_DEVICES": "4,6"})
 
 
+@pytest.mark.slow
 def test_the_worker_ends_when_its_parent_is_gone(notes):
     code = (
         "import os, sys, signal\n"

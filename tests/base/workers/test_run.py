@@ -91,6 +91,7 @@ def test_an_item_that_kills_its_worker_fails_alone(settings):
         assert left.detail == "worker ended with exit code 3"
 
 
+@pytest.mark.slow
 def test_an_item_that_hangs_fails_alone():
     settings = WorkerConfig(workers=2, batch_size=4, timeout_s=5.0)
     results = run(work.Obey(), {"p": ["a", "hang", "b"], "q": ["c"]}, settings)

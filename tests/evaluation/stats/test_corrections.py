@@ -14,17 +14,14 @@ from mathamr_kedro.evaluation.stats.corrections import (
 )
 
 
-@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("count", [1, 4, 12])
 @pytest.mark.parametrize(
     ("ours", "theirs"), [(bonferroni, "bonferroni"), (holm, "holm")]
 )
-def test_corrected_p_values_are_those_of_statsmodels(
-    monkeypatch, seed, count, ours, theirs
-):
+def test_corrected_p_values_are_those_of_statsmodels(monkeypatch, count, ours, theirs):
     # statsmodels looks for garbage at every call: seconds, beside all other tests.
     monkeypatch.setattr("gc.collect", lambda: 0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     p_values = rng.choice([1e-12, 0.001, 0.004, 0.02, 0.04, 0.3, 1.0], count)
     expected = multipletests(p_values, method=theirs)[1]
     np.testing.assert_allclose(ours(p_values), expected, rtol=1e-12)

@@ -112,6 +112,7 @@ def test_long_formula_is_refused():
     assert trees == (None, None, {"too_long": 1})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -134,6 +134,7 @@ def test_graphs_and_batches_come_back(tmp_path, structure):
     assert_equals_pyg_batch(batch, [graphs[i] for i in chosen])
 
 
+@pytest.mark.slow
 def test_graph_of_more_than_65536_nodes_keeps_its_node_numbers(tmp_path):
     small = draw_graphs(4)
     graphs = [small[0], wide_graph(), small[1], wide_graph(66_000), small[2]]

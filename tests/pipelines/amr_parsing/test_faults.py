@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.amr_faults import report, run
 
 
+@pytest.mark.slow
 def test_every_post_ends_as_a_graph_or_a_failure(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FAKE_WORKER_NOTES", "")  # restored after the run
     monkeypatch.setattr("benchmarks.amr_faults._PAUSES", (0.5, 1.0))

@@ -47,7 +47,8 @@ def test_texts_become_graphs_or_failures(write_texts, parse):
     assert (topic.graph_id, topic.post_type) == ("A.1", "topic")
     failures = [
         (f.source, f.record_id, f.reason, f.kept)
-        for f in catalog.load("amr_failures").records()
+        for name in ("amr_post_failures", "amr_topic_failures")
+        for f in catalog.load(name).records()
     ]
     assert failures == [
         ("posts", "3", "empty_text", False),
@@ -157,6 +158,7 @@ def test_auto_says_which_parser_it_is(write_texts, parse, tmp_path, caplog):
     assert LINE in catalog.load("amr_report")
 
 
+@pytest.mark.slow
 def test_auto_goes_on_with_the_parser_of_the_graphs(
     write_texts, parse, tmp_path, monkeypatch, caplog
 ):
@@ -204,7 +206,8 @@ def test_parts_of_topics_are_topics_of_their_own(write_texts, parse):
     maps = {key: r.formula_map for key, r in records.items()}
     assert maps["A.1:words"] == ()
     assert [m.formula_id for m in maps["A.1:formulas"]] == ["q_1"]
-    failures = [(f.record_id, f.reason) for f in catalog.load("amr_failures").records()]
+    table = catalog.load("amr_topic_failures")
+    failures = [(f.record_id, f.reason) for f in table.records()]
     assert failures == [("A.2:formulas", "empty_text")]
     assert catalog.load("amr_statistics")["topics"]["processed"] == 7
     # Without parts everything is as it was.

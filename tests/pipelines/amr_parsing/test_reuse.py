@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,21 @@ def test_added_and_changed_posts_are_parsed_alone(write_texts, parse, parser):
     assert "text-one" in after["1"].graph
 
 
+def test_graphs_of_another_data_root_are_taken_over(write_texts, parse, parser):
+    """As docs/pipelines/graph_fusion.md shares them: a folder that is copied."""
+    root = write_texts(POSTS, [])
+    before = read(parse(root))
+    parser.take()
+    shared = root.with_name("shared")
+    (root / "03_primary" / "amr_graphs").rename(shared)
+    shutil.rmtree(root)
+    root = write_texts([POSTS[0], make_post("9", "Text 9 of FORMULA_0.")], [])
+    shutil.copytree(shared, root / "03_primary" / "amr_graphs")
+    after = read(parse(root))
+    assert parser.take() == ["Text 9 of FORMULA_0."]
+    assert list(after) == ["0", "9"] and after["0"] == before["0"]
+
+
 def test_other_sizes_of_shards_parse_nothing(write_texts, parse, parser):
     root = write_texts(POSTS, [])
     before = read(parse(root, posts_per_shard=2))
@@ -94,7 +110,7 @@ def test_transient_failures_are_tried_again_and_others_not(
         bad: ParseFailure("penman_error", "no graph"),
     }
     catalog = parse(root)
-    kinds = {f.record_id: f.kind for f in catalog.load("amr_failures").records()}
+    kinds = {f.record_id: f.kind for f in catalog.load("amr_post_failures").records()}
     assert kinds == {"1": "transient", "3": "permanent"}
     parser.take()
     parser.answers.pop(slow)
@@ -102,7 +118,7 @@ def test_transient_failures_are_tried_again_and_others_not(
     # The permanent one is in another shard, which is finished.
     assert parser.take() == [slow]
     assert sorted(read(catalog)) == ["0", "1", "2", "4"]
-    assert [f.record_id for f in catalog.load("amr_failures").records()] == ["3"]
+    assert [f.record_id for f in catalog.load("amr_post_failures").records()] == ["3"]
     parse(root)
     assert parser.take() == []
 
@@ -118,7 +134,7 @@ def test_a_post_that_lost_a_chunk_to_a_time_out_is_tried_again(
     parser.answers = {}
     catalog = parse(root)
     assert parser.take() == [POSTS[0].text]
-    assert list(catalog.load("amr_failures").records()) == []
+    assert list(catalog.load("amr_post_failures").records()) == []
 
 
 def test_weeks_of_parsing_are_not_thrown_away_unasked(write_texts, parse, parser):

@@ -9,17 +9,23 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from kedro.framework.session import KedroSession
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
+from mathamr_kedro.project import configure_kedro, open_catalog
 from mathamr_kedro.trec import TREC, Run, read_qrels, read_run
-from tests.cli.test_graph_archives import open_catalog, run_stages
 from tests.pipelines.arqmath_world import PROJECT
 from tests.pipelines.beir_world import QUERIES, write_benchmark
 
 FUSION = {"name": "both", "method": "mean", "of": ["mathamr_plus/maxsim", "bm25"]}
-SETTINGS = {"evaluation": {"optional_baselines": [], "fusions": [FUSION]}}
+SETTINGS = {
+    "amr_parsing": {"posts_per_shard": 5, "workers": {"workers": 1}},
+    "graph_fusion": {"workers": {"workers": 1}},
+    "preprocessing": {"workers": {"workers": 1}, "vocabulary": {"size": 100}},
+    "evaluation": {"optional_baselines": [], "fusions": [FUSION]},
+}
 STAGES = (
     "ingestion", "amr_parsing", "graph_fusion", "preprocessing", "training",
     "indexing", "evaluation", "significance",
@@ -34,7 +40,10 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def data(raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    run_stages(folder, raw, *STAGES, env="beir", **SETTINGS)
+    configure_kedro(PROJECT)
+    params = {"data_root": str(folder), "raw_root": str(raw), **SETTINGS}
+    with KedroSession.create(PROJECT, env="beir", runtime_params=params) as session:
+        session.run(pipeline_names=list(STAGES))
     return folder
 
 
@@ -51,7 +60,7 @@ def invoke(*arguments: object) -> Result:
 
 
 def test_pairs_are_those_of_the_training_split(data: Path) -> None:
-    catalog = open_catalog(data, "beir")
+    catalog = open_catalog("beir", str(data))
     pairs = [tuple(pair) for pair in catalog.load("training_pairs").records()]
     assert pairs == [("query:q3", "d2"), ("d4", "d5")]
     types = {p.post_id: p.post_type for p in catalog.load("posts").records()}
@@ -60,7 +69,7 @@ def test_pairs_are_those_of_the_training_split(data: Path) -> None:
 
 
 def test_scores_are_those_of_the_plain_protocol(data: Path, raw: Path) -> None:
-    catalog = open_catalog(data, "beir")
+    catalog = open_catalog("beir", str(data))
     qrels = read_qrels(raw / "qrels" / "test.tsv", TREC)
     metrics = catalog.load("metrics")
     assert {m["topic_set"] for m in metrics} == {"test"}
@@ -76,7 +85,7 @@ def test_scores_are_those_of_the_plain_protocol(data: Path, raw: Path) -> None:
 
 
 def test_no_query_finds_itself_and_examples_are_not_found(data: Path) -> None:
-    for _, run in open_catalog(data, "beir").load("runs"):
+    for _, run in open_catalog("beir", str(data)).load("runs"):
         assert "d4" not in run.lists["d4"].ids
         assert "d5" in run.lists["d4"].ids
         found = {i for hits in run.lists.values() for i in hits.ids}
@@ -111,7 +120,7 @@ def test_what_came_in_goes_out_byte_for_byte(exported: Path, raw: Path) -> None:
 
 
 def test_runs_go_out_as_they_were_scored(exported: Path, data: Path) -> None:
-    for entry, run in open_catalog(data, "beir").load("runs"):
+    for entry, run in open_catalog("beir", str(data)).load("runs"):
         stem = exported / "runs" / entry.system.replace("/", "-")
         again = read_run(f"{stem}.trec")
         stored = json.loads(Path(f"{stem}.json").read_text(encoding="utf-8"))
@@ -141,7 +150,7 @@ def test_a_batch_of_queries_ranks_as_the_evaluation(
     result = invoke("search", *options, *where)
     assert "4 of 4 queries" in result.output
     found = read_run(output)
-    runs = {e.system: run for e, run in open_catalog(data, "beir").load("runs")}
+    runs = {e.system: run for e, run in open_catalog("beir", str(data)).load("runs")}
     for topic, hits in runs["bm25"].lists.items():
         assert found.lists[topic].ids == hits.ids
     qrels = raw / "qrels" / "test.tsv"
@@ -149,7 +158,7 @@ def test_a_batch_of_queries_ranks_as_the_evaluation(
         "evaluate", output, "--qrels", qrels, "--protocol", "trec", "--output", "json"
     )
     report = json.loads(scored.output)
-    metrics = open_catalog(data, "beir").load("metrics")
+    metrics = open_catalog("beir", str(data)).load("metrics")
     for m in metrics:
         if m["system"] == "bm25":
             mean = report["measures"][m["measure"]]["score"]

@@ -14,6 +14,8 @@ from mathamr_kedro.project_search import open_search
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
 
+pytestmark = pytest.mark.slow
+
 PARTS = ("formulas", "words")
 DATASETS = ("topics", "posts", "formula_trees")
 

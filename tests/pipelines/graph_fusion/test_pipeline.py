@@ -104,6 +104,7 @@ def test_a_killed_run_goes_on_where_it_stopped(catalog, data: Path) -> None:
     assert second.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_two_processes_make_the_same_graphs(
     catalog, tmp_path: Path, data: Path
 ) -> None:

@@ -112,6 +112,7 @@ def test_second_run_encodes_nothing(data: Path, catalog, monkeypatch) -> None:
     assert again.load("mathamr_plus.index").encoder == before
 
 
+@pytest.mark.slow
 def test_killed_encoding_goes_on_behind_the_last_shard(
     data: Path, catalog, monkeypatch
 ) -> None:
@@ -175,6 +176,7 @@ def test_server_engine_without_url_says_what_is_missing(data: Path, catalog) -> 
         run_stage(data, "indexing", indexing={"engine": {"engine": "server"}})
 
 
+@pytest.mark.slow
 def test_damaged_vectors_and_index_are_mended_by_the_stage(
     data: Path, catalog, caplog
 ) -> None:

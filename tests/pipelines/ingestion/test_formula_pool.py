@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 FORMULAS = """visual_id\tlatex\tslt\topt
 31\ta+1\t[V!a[+[N!1]]]\t[U!plus,0[V!a],1[N!1]]
 7\t\t[V!f,b[N!0]]\t[O!SUB,0[V!f],1[N!0]]

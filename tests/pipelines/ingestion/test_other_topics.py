@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from mathamr_kedro.corpus import ArqmathCollection, ArqmathFiles
+
+pytestmark = pytest.mark.slow
 
 
 def times(catalog, name: str) -> dict[str, int]:

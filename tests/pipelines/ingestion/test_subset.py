@@ -10,6 +10,8 @@ from kedro.framework.session import KedroSession
 from mathamr_kedro.project import configure_kedro
 from tests.pipelines.arqmath_world import PROJECT, write_collection
 
+pytestmark = pytest.mark.slow
+
 
 def ingest(raw: Path, data: Path, **subset):
     configure_kedro(PROJECT)

@@ -148,6 +148,7 @@ def test_a_killed_run_goes_on_where_it_stopped(catalog, prepared, data: Path) ->
     assert len(second.read_bytes()) == len(content)
 
 
+@pytest.mark.slow
 def test_new_graphs_replace_the_old_ones(tmp_path: Path) -> None:
     write_inputs(tmp_path)
     run_stage(tmp_path, "graph_fusion")

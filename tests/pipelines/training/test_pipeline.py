@@ -94,6 +94,7 @@ def test_changed_parameter_trains_anew(data: Path, trained) -> None:
     assert (data / "06_models/encoders" / trained.record["folder"] / MODEL).is_dir()
 
 
+@pytest.mark.slow
 def test_killed_training_ends_with_the_same_weights(
     data: Path, trained, monkeypatch
 ) -> None:
@@ -229,6 +230,7 @@ def test_texts_are_encoded_once(data: Path, trained, documents) -> None:
     assert documents == []
 
 
+@pytest.mark.slow
 def test_killed_encoding_goes_on(data: Path, trained, documents, monkeypatch):
     once = TEXTS | {"seed": 17}
     original = FakeDocuments.encode

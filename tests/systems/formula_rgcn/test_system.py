@@ -57,6 +57,7 @@ def shuffle_precision(sample):
     return float(np.mean(found))
 
 
+@pytest.mark.slow
 def test_it_learns_and_ranks_far_above_chance(sample, trained):
     made, _, rankers = trained
     first, *_, last = made.train()
@@ -212,6 +213,7 @@ def test_the_overlay_states_the_defaults():
         assert values[part].keys() == asdict(getattr(read, part)).keys()
 
 
+@pytest.mark.slow
 def test_training_needs_torch_and_numpy_only(sample, tmp_path):
     made = SystemFolder.create(
         tmp_path, NAME, {"model": {**SMALL, "num_epochs": 1}}, 42, sample.sources

@@ -262,6 +262,7 @@ class KilledError(Exception):
     """What a kill is to a test."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -87,6 +87,7 @@ def test_training_helps_on_topics_that_it_has_not_seen(tmp_path, text_model, tra
     assert trained.counts["topics"] == 12
 
 
+@pytest.mark.slow
 def test_each_topic_is_searched_by_a_model_that_did_not_learn_from_it(
     trained, monkeypatch
 ):
@@ -258,6 +259,7 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, text_model):
     assert not checkpoint.exists()
 
 
+@pytest.mark.slow
 def test_a_bare_machine_trains():
     """Nothing is imported that a machine with torch and transformers may lack."""
     code = (

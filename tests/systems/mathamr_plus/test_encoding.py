@@ -70,7 +70,7 @@ def encode(folder, folders, size=4, workers=1, of="posts"):
     return VectorStore(folder)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_store_holds_what_the_encoder_says_about_each_graph(tmp_path, folders, workers):
     shards = GraphShards(folders[1])
     store = encode(tmp_path, folders, workers=workers)

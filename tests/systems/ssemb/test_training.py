@@ -133,6 +133,7 @@ def test_training_ends_when_held_out_graphs_get_no_better(tmp_path):
     assert len(history) == min(best + 3, 60)
 
 
+@pytest.mark.slow
 def test_training_needs_torch_and_numpy_only():
     names = [
         "mathamr_kedro.systems.__main__",

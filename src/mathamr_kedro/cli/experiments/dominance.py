@@ -20,7 +20,7 @@ from mathamr_kedro.evaluation.metrics import (
     Protocol,
     evaluate_run,
 )
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import LastRun
 from mathamr_kedro.runs import TopicSet, list_topic_sets
 from mathamr_kedro.text import measure_math_share
 from mathamr_kedro.trec import Run, read_run
@@ -81,8 +81,7 @@ def command(
         EvaluationConfig,
     )
 
-    catalog: Any = open_catalog(**where)
-    _refuse_missing(catalog, where["env"])
+    catalog: Any = LastRun(**where).open(*_NEEDED)
     thresholds = tuple(_read_share(part) for part in above.split(",") if part.strip())
     chosen = {name.strip() for name in systems.split(",") if name.strip()}
     config = EvaluationConfig.read(catalog.load("params:evaluation"))
@@ -163,16 +162,6 @@ def _read_share(text: str) -> float:
         raise click.BadParameter(
             f"expected numbers such as 0.5,0.7 (got {text!r})", param_hint="--above"
         ) from exc
-
-
-def _refuse_missing(catalog: Any, env: str | None) -> None:
-    missing = [name for name in _NEEDED if not catalog[name].exists()]
-    if missing:
-        option = f" --env {env}" if env else ""
-        raise MissingInputError(
-            f"{', '.join(map(repr, missing))} is missing; run "
-            f"`kedro run{option} --pipelines ingestion` first"
-        )
 
 
 def _as_plain(found: dict[str, dict[str, list[Group]]]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from mathamr_kedro.cli.experiments._results import PARAMS, read_settings
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.experiment_runs import Ending, GridRun, Work, list_devices
 from mathamr_kedro.experiments import Cell
-from mathamr_kedro.experiments.grid import CELL_STAGES
+from mathamr_kedro.experiments.grid import CELL_STAGES, refuse_shared_trainings
 from mathamr_kedro.project import find_project
 from mathamr_kedro.stages import check_stage_parameters
 
@@ -87,11 +87,6 @@ def _run_cells(
     grid: GridRun, cells: Sequence[Cell], slots: Sequence[str]
 ) -> tuple[list[Work], list[Ending]]:
     """Run what is unfinished; return all tasks, and those that did not end well."""
-    # It loads torch, which other commands need not wait for.
-    from mathamr_kedro.experiments.released_settings import (  # noqa: PLC0415
-        refuse_shared_trainings,
-    )
-
     env = stack_environments(grid.data_env, "scratch")
     refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
     for cell in cells:

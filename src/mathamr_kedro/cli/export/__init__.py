@@ -11,13 +11,11 @@ __all__ = ["command"]
 
 @click.group(name="export", cls=Subcommands, package=__name__)
 def command() -> None:
-    r"""Write data, graphs, vectors and encoders in the forms of other tools.
+    r"""Write data, graphs and encoders in the forms of other tools.
 
     \b
       mathamr export beir --env demo --output exported/beir
-      mathamr export graphs graphs.tar.gz --env arqmath
       mathamr export huggingface --env demo --output exported/hf
-      mathamr export vectors --env demo --output exported/vectors
       mathamr export encoder --output exported/encoder
       mathamr export release mine --env pool
     """

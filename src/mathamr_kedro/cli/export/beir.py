@@ -15,7 +15,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import LastRun
 from mathamr_kedro.runs import (
     TASKS,
     BenchmarkFolder,
@@ -67,8 +67,7 @@ def command(
     relevant: 70 % of the queries in qrels/train.tsv, 15 % each in dev.tsv and test.tsv,
     by a checksum of their ids.
     """
-    catalog: Any = open_catalog(**where)
-    _refuse_missing(catalog, where["env"])
+    catalog: Any = LastRun(**where).open(*_NEEDED)
     if links:
         _export_links(catalog, BenchmarkFolder(output))
         return
@@ -137,16 +136,6 @@ def _choose_split(name: str) -> str:
     """Return the part of a query: the same whatever else a book holds."""
     place = int(sha256(name.encode()).hexdigest()[:8], 16) % 100
     return next(split for split, end in _SHARES.items() if place < end)
-
-
-def _refuse_missing(catalog: Any, env: str | None) -> None:
-    missing = [name for name in _NEEDED if not catalog[name].exists()]
-    if missing:
-        option = f" --env {env}" if env else ""
-        raise MissingInputError(
-            f"{', '.join(map(repr, missing))} is missing; run "
-            f"`kedro run{option} --pipelines ingestion` first"
-        )
 
 
 def _choose_sets(catalog: Any, task: int, names: tuple[str, ...]) -> list[TopicSet]:

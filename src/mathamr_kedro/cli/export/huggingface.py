@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.cli._options import DATA_ROOT, ENV
 
@@ -30,13 +29,9 @@ def command(output: Path, **where: Any) -> None:
     been run are skipped.
     """
     from mathamr_kedro.integrations import ExportFolder  # noqa: PLC0415
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project import LastRun  # noqa: PLC0415
 
-    catalog: Any = open_catalog(**where)
-    if not catalog["posts"].exists():
-        raise MissingInputError(
-            "'posts' is missing; run `kedro run --pipelines ingestion` first"
-        )
+    catalog: Any = LastRun(**where).open("posts")
     folder = ExportFolder(output)
     posts = catalog.load("posts").records()
     folder.write_corpus(report_progress(posts, "documents written"))

@@ -25,7 +25,7 @@ from mathamr_kedro.amr import (
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Topic
-from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.base.shards import EndOfShards, ShardPairs, StartOfShards
 from mathamr_kedro.base.workers import Partition, run_partitions
 from mathamr_kedro.corpus import QueryPart, RecordTables
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
@@ -117,17 +117,6 @@ def parse_texts(
         merged = [next(new) if found is None else found for found in parsed]
         yield make_shards(source, result.name, made_from, rows, merged)
     yield EndOfShards(made_from), EndOfShards(made_from)
-
-
-def collect_parse_failures(*tables: ShardedTable) -> Iterator[Shard | EndOfShards]:
-    """Collect the failures of posts and topics in one table."""
-    made_from = checksum("amr_failures", *(table.checksum for table in tables))
-    for table in tables:
-        for file, failures in zip(table.files(), table.tables(), strict=True):
-            if failures.num_rows:
-                counts = {"written": failures.num_rows}
-                yield Shard(file.stem, made_from, failures, counts)
-    yield EndOfShards(made_from)
 
 
 def describe_parsing(

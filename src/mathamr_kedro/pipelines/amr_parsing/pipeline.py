@@ -34,15 +34,6 @@ def create_pipeline(**kwargs: object) -> Pipeline:
                 tags="gpu",
             ),
             node(
-                nodes.collect_parse_failures,
-                inputs=[
-                    "amr_post_failures",
-                    "amr_topic_failures",
-                ],
-                outputs="amr_failures",
-                name="collect_parse_failures",
-            ),
-            node(
                 nodes.describe_parsing,
                 inputs={
                     "posts": "posts",

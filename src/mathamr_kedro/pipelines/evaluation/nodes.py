@@ -23,7 +23,6 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard
 from mathamr_kedro.pipelines.evaluation.scoring import score_folder
-from mathamr_kedro.pipelines.evaluation.searches import trees_of
 from mathamr_kedro.runs import (
     TopicSet,
     find_blank_queries,
@@ -106,7 +105,7 @@ def report_evaluation(
 ) -> tuple[str, Figure]:
     """Write the report and draw the figure; name the topics that were not searched."""
     asked: list[Topic] = list(topics.records())
-    blank = find_blank_queries(asked, trees_of(formula_trees))
+    blank = find_blank_queries(asked, formula_trees.find)
     unsearched = list_unsearched(system_runs, asked, blank)
     report = scored_runs.write_report(efficiency, amr_parser, unsearched)
     return report, scored_runs.draw()

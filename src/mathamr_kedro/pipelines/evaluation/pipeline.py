@@ -8,6 +8,7 @@ from typing import Any
 from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.experiments import COLLECTION
+from mathamr_kedro.pipelines import box
 from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.systems import learns, read_system
@@ -43,18 +44,15 @@ def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     for name in (NAME, *(parameters.get("systems") or {}), *baselines):
         has_vectors = name == NAME
         strategies = {"indexing": "params:indexing"} if has_vectors else {}
-        yield Pipeline(
-            [
-                node(
-                    searches.rank,
-                    inputs={"index": f"{name}.index", **searches.TOPICS, **strategies},
-                    outputs=f"{name}.runs",
-                    name="rank",
-                    tags="gpu" if has_vectors else None,
-                )
-            ],
-            namespace=name,
-            prefix_datasets_with_namespace=False,
+        yield box(
+            name,
+            node(
+                searches.rank,
+                inputs={"index": f"{name}.index", **searches.TOPICS, **strategies},
+                outputs=f"{name}.runs",
+                name="rank",
+                tags="gpu" if has_vectors else None,
+            ),
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.base.records import FormulaInstance, Topic
+from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
-from mathamr_kedro.formula import FormulaTrees, TreeStore, find_trees
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
 from mathamr_kedro.runs import (
     add_fusions,
@@ -142,14 +142,7 @@ def _read_queries(
             graphs.update((r.graph_id, r) for r in topic_graphs.records())
         return graphs.get(topic)
 
-    return read_queries(topics.records(), trees_of(formula_trees), find_graph)
-
-
-def trees_of(
-    store: TreeStore,
-) -> Callable[[FormulaInstance], FormulaTrees | None]:
-    """Return what finds the trees of formulas in a store, or reads their LaTeX."""
-    return lambda formula: find_trees(store, formula.visual_id, formula.latex)
+    return read_queries(topics.records(), formula_trees.find, find_graph)
 
 
 def _find_documents(queries: Sequence[Query], posts: ShardedTable) -> set[PostId]:

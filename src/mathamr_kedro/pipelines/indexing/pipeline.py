@@ -7,6 +7,7 @@ from typing import Any
 
 from kedro.pipeline import Pipeline, node
 
+from mathamr_kedro.pipelines import box
 from mathamr_kedro.pipelines.indexing import nodes, systems
 
 _PARAMETERS = "params:indexing"
@@ -39,7 +40,7 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     )
     return Pipeline(
         [
-            systems.box("mathamr_plus", encode, index),
+            box("mathamr_plus", encode, index),
             *systems.index_systems(parameters),
         ],
         namespace="indexing",

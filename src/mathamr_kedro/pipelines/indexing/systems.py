@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kedro.pipeline import Node, Pipeline, node
+from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.datasets.systems import TABLES, Indexing, list_reads
+from mathamr_kedro.pipelines import box
 from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
 from mathamr_kedro.systems import find_missing, learns, read_system
 from mathamr_kedro.systems.training import Training
@@ -59,8 +60,3 @@ def _index_system(
     if has_model:
         inputs["model"] = f"{name}.model"
     return box(name, node(index, inputs=inputs, outputs=f"{name}.index", name="index"))
-
-
-def box(name: str, *nodes: Node) -> Pipeline:
-    """Return the nodes of a system as one box of the stage."""
-    return Pipeline([*nodes], namespace=name, prefix_datasets_with_namespace=False)

@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import check_file, checksum
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.experiments.released_settings import ReleasedSettings
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
     PreparedGraphs,
@@ -41,7 +40,6 @@ def fit_encoder(
     ``posts`` are the texts of the teacher of documents, if there is one.
     """
     config = TrainingStageConfig.read(parameters)
-    ReleasedSettings({"training": parameters, "preprocessing": preprocessing}).warn()
     graphs = prepared.open(PreprocessingConfig.read(preprocessing)).check()
     return EncoderTraining(config, graphs, posts)
 

@@ -9,6 +9,7 @@ from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
+from mathamr_kedro.pipelines import box
 from mathamr_kedro.pipelines.training import nodes, systems
 
 
@@ -34,7 +35,7 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     )
     return Pipeline(
         [
-            systems.box("mathamr_plus", fit),
+            box("mathamr_plus", fit),
             *systems.fit_systems(parameters),
             node(
                 nodes.report_training,

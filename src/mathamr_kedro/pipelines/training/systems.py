@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kedro.pipeline import Node, Pipeline, node
+from kedro.pipeline import Pipeline, node
 
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.datasets.systems import TABLES, Preparation, collect
 from mathamr_kedro.model import ComputeConfig
+from mathamr_kedro.pipelines import box
 from mathamr_kedro.systems import learns, read_system
 from mathamr_kedro.systems.training import Training
 
@@ -46,11 +47,6 @@ def _fit_system(name: str, values: Mapping[str, Any], reads: Sequence[str]) -> P
             tags="gpu",
         ),
     )
-
-
-def box(name: str, *nodes: Node) -> Pipeline:
-    """Return the nodes of a system as one box of the stage."""
-    return Pipeline([*nodes], namespace=name, prefix_datasets_with_namespace=False)
 
 
 def fit(prepared: Training, training: Mapping[str, Any]) -> Training:

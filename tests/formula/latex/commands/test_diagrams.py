@@ -159,6 +159,7 @@ def test_damaged_diagram_is_read_as_far_as_it_goes(latex, problem):
     assert trees.opt is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [
