@@ -40,6 +40,8 @@ def test_titles_and_words_are_compared_by_their_stems():
         "shares the words: irrational, root, prime",
     )
     assert tell("irrational root of a prime", QUESTION)[0] == "its title asks the same"
+    assert tell("lowest terms", ANSWER) == ("shares the words: lowest, terms",)
+    assert tell("lowest prices", ANSWER) == ("shares the word: lowest",)
 
 
 def test_nothing_in_common_is_not_told():

@@ -154,6 +154,8 @@ def test_health_is_that_of_the_index_and_a_damaged_one_is_rebuilt(
     models.rename(away)
     for path in ("/health", "/api/posts/zebra-1"):
         assert opened.get(path, params=asked).status_code == 503
+    refused = opened.post("/api/posts", json=[POST], headers=headers)
+    assert refused.status_code == 503
     assert "No index" in opened.get("/health").json()["problem"]
     away.rename(models)
     assert opened.get("/health").json()["status"] == "ok"

@@ -55,6 +55,14 @@ def test_every_search_equals_loops(store, posts, scan, depth):
     check_index(ExactIndex(store, scan=SCANS[scan]), SlowIndex(posts), depth)
 
 
+def test_posts_that_have_only_a_document_vector_are_found(tmp_path):
+    posts = draw_posts(5, formulas=0, sentences=0)
+    index, query = ExactIndex(make_store(tmp_path, posts)), QUERIES[0].document()
+    (hits,) = index.search_documents([query], 5)
+    check_hits(hits, SlowIndex(posts).documents(query, 5))
+    assert len(hits) == 5
+
+
 @pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("types", [None, frozenset({"answer"})])
 def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, scan, types):

@@ -272,7 +272,10 @@ class SearchService:
 
     def _find_index(self) -> UpdatableIndex:
         config = self._config
-        return open_updatable_index(config.env, config.data_root, _WRITE_SECONDS)
+        try:
+            return open_updatable_index(config.env, config.data_root, _WRITE_SECONDS)
+        except MathAMRError as exc:
+            raise IndexUnavailableError(str(exc)) from exc
 
 
 def draw_trees(latex: str) -> TreesResponse:
