@@ -17,13 +17,14 @@ from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiment_runs import GridRun, choose_device
+from mathamr_kedro.experiment_runs import GridRun, Work, choose_device
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
+from tests.experiments.world import open_grid
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -193,3 +194,26 @@ def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
     assert GridRun(PROJECT, "formula_modes").ensure_collection() == "data"
     assert done[:3] == ["ingestion", "pairs", "amr_parsing"]
+
+
+def test_cells_whose_graphs_failed_are_skipped_and_the_others_run(
+    tmp_path, monkeypatch
+):
+    def run_stages(self, stages, **changes):
+        if changes.get("fails"):
+            raise ConfigurationError("no graphs")
+
+    monkeypatch.setattr(GridRun, "run_stages", run_stages)
+    works = [
+        Work("graphs", ("preprocessing",), {"fails": True}, tmp_path / "graphs"),
+        Work("cell", ("training",), {}, tmp_path / "cell", needs="graphs"),
+        Work("other", ("training",), {}, tmp_path / "other"),
+    ]
+    endings = list(open_grid("edges", tmp_path).run(works, []))
+    assert [(e.work, e.state) for e in endings] == [
+        ("graphs", "failed"),
+        ("cell", "skipped"),
+        ("other", "finished"),
+    ]
+    assert endings[1].seconds == 0.0
+    assert "no graphs" in works[0].log.read_text()
