@@ -20,14 +20,6 @@ def test_baseline_runs_to_the_right():
     ]
 
 
-def test_what_hangs_below_pushes_the_baseline_apart():
-    assert draw("[O!divide[+],o[V!a[V!b]],u[V!c]]") == [
-        "O!divide ──────n─ +",
-        "├─o─ V!a ─n─ V!b",
-        "└─u─ V!c",
-    ]
-
-
 def test_operators_grow_downwards():
     assert draw("[U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]") == [
         "U!plus",
@@ -36,10 +28,6 @@ def test_operators_grow_downwards():
         "│    └─1─ N!2",
         "└─0─ V!y",
     ]
-
-
-def test_symbols_without_a_label_are_dots():
-    assert draw("[O!root,w[V!a[[V!b]]]]")[1] == "└─w─ V!a ─n─ · ─n─ V!b"
 
 
 def test_wide_characters_keep_columns_straight():

@@ -12,7 +12,7 @@ import pytest
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.drawing.page import write_page
 from mathamr_kedro.graph.drawing.placement import place_nodes
-from mathamr_kedro.graph.drawing.svg import FILLS, draw_math_graph
+from mathamr_kedro.graph.drawing.svg import draw_math_graph
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord
@@ -49,26 +49,6 @@ def test_every_node_is_drawn_once(graph: MathGraph) -> None:
     ]  # fmt: skip
 
 
-def test_virtual_nodes_are_pills_and_know_their_members(graph: MathGraph) -> None:
-    drawing = draw_math_graph(graph)
-    assert list_labels(drawing, "pill") == ["F0", "F1", "S1", "S2", "DOC"]
-    root = ElementTree.fromstring(drawing)
-    members = {
-        group.findtext(f"{SVG}text"): group.get("data-v", "").split()
-        for group in root.iter(f"{SVG}g")
-        if group.get("class", "").startswith("node")
-    }
-    assert members["N!3"] == ["12"]
-    assert members["FORMULA_0"] == ["14", "15"]  # named in both sentences
-    assert members["multi-sentence"] == ["16"]
-
-
-def test_colours_tell_the_parts_apart(graph: MathGraph) -> None:
-    drawing = draw_math_graph(graph)
-    for colour in FILLS.values():
-        assert colour in drawing
-
-
 @pytest.mark.parametrize(
     ("mode", "structure"), list(product(get_args(FormulaMode), get_args(Structure)))
 )
@@ -99,13 +79,6 @@ def test_no_two_boxes_overlap(graph: MathGraph) -> None:
         )  # fmt: skip
 
 
-def test_a_layout_tree_runs_along_one_row() -> None:
-    graph = read_math_graph("(f / FORMULA_0 :slt (a / V!x :n (b / + :n (c / N!1))))")
-    boxes = place_nodes(graph, range(4))
-    assert len({box.top for box in boxes.values()}) == 1
-    assert [boxes[n].left for n in range(4)] == sorted(b.left for b in boxes.values())
-
-
 def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
     mention = FormulaMention("FORMULA_0", "7", "70", "a<b", 0, 9)
     record = GraphRecord("<1>", TEXT, "question", (mention,))
@@ -131,31 +104,3 @@ def test_boxes_and_curves_lie_within_the_picture(graph: MathGraph) -> None:
 
 
 _SIDES = ("x", "y", "width", "height")
-
-
-def test_a_curve_back_starts_at_the_box_that_names_a_node_again(
-    graph: MathGraph,
-) -> None:
-    drawing = draw_math_graph(graph)
-    ((right, height),) = re.findall(
-        r'<path class="again" d="M([-0-9.]+) ([-0-9.]+)', drawing
-    )
-    (box,) = [
-        group.find(f"{SVG}rect")
-        for group in ElementTree.fromstring(drawing).iter(f"{SVG}g")
-        if group.findtext(f"{SVG}text") == "hold-01"
-    ]
-    left, top, width, tall = (float(box.get(name, "0")) for name in _SIDES)
-    assert top < float(height) < top + tall
-    assert float(right) == pytest.approx(left + width, abs=0.11)
-
-
-def test_regions_have_room_around_them_and_never_more_than_two_margins():
-    trees = ":opt (a / U!plus :0 (b / V!x) :0 (c / N!2)) :slt (d / V!x :n (f / N!2))"
-    text = f"(e / even :ARG1 (g / FORMULA_0 {trees}) :mod (w / word) :time (n / now))"
-    graph = read_math_graph(text)
-    boxes = place_nodes(graph, range(graph.num_nodes))
-    tops = {graph.atoms[node]: box.top for node, box in boxes.items()}
-    assert tops["now"] - tops["word"] == 32  # a row, where no region begins or ends
-    assert tops["word"] - boxes[6].top == 44  # one margin, behind the tree
-    assert boxes[5].top - boxes[4].top == 56  # two, between two trees
