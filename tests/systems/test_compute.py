@@ -70,6 +70,7 @@ def test_index_is_built_and_opened_where_it_was_asked_to(tmp_path, monkeypatch):
         def list_forms(self, target):
             return []
 
+    # It only notes where it computes; no registry is needed.
     monkeypatch.setattr(systems, "_open_system", lambda *stated: Nothing())
     dataset = IndexDataset(filepath=str(tmp_path / "i.json"), path=str(tmp_path))
     dataset.save(Indexing("nothing", {}, {}, None, ComputeConfig("cpu"), "cpu"))
