@@ -90,10 +90,10 @@ def collection(tmp_path):
 def test_numbers_become_the_labels_of_queries(collection):
     parabola, circle = collection.formulas()
     assert parabola.formula_id == parabola.visual_id == "Parabola:3"
-    assert circle.content == "[O!minus,0[O!SUP,0[V!y],1[N!2]],1[V!x]]"
+    assert circle.content == "[O!minus,0[O!SUP,0[V!𝑦],1[N!2]],1[V!𝑥]]"
     assert circle.presentation == "[V!y[-[V!x]],a[N!2]]"
     # No query has it: it keeps its number, and its kind.
-    assert parabola.content == "[O!minus,0[O!SUP,0[V!x],1[N!2]],1[V!#60999]]"
+    assert parabola.content == "[O!minus,0[O!SUP,0[V!𝑥],1[N!2]],1[V!#60999]]"
     assert parabola.presentation == "[V!x[-[V!#60999]],a[N!2]]"
 
 
@@ -102,7 +102,7 @@ def test_queries_ask_for_formulas(collection):
     assert isinstance(topic, RawTopic)
     assert (topic.topic_id, topic.task, topic.latex) == (QUERY, "ntcir12", "x^{2}-y")
     (formula,) = collection.topic_formulas()
-    assert formula.content == "[O!minus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]"
+    assert formula.content == "[O!minus,0[O!SUP,0[V!𝑥],1[N!2]],1[V!𝑦]]"
     grades = {j.doc_id: j.grade for j in collection.judgments()}
     assert grades == {"Parabola:3": 3, "Circle:1": 0}
     assert [post.post_id for post in collection.posts()] == list(grades)

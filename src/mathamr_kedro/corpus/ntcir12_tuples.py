@@ -29,6 +29,7 @@ from mathamr_kedro.corpus.ntcir12 import (
     normalise_name,
 )
 from mathamr_kedro.corpus.raw import Part
+from mathamr_kedro.formula.latex.alphabets import MATH
 from mathamr_kedro.formula.node import OPT_EDGES, Node
 from mathamr_kedro.formula.tree import FormulaTree
 from mathamr_kedro.formula.tree_rows import TreeRow
@@ -144,7 +145,13 @@ class _Names:
 
     def _name(self, code: _Code) -> str:
         kind, value = code
-        return self._labels.get(code) or f"{self._types.get(kind, '')}#{value or kind}"
+        label = self._labels.get(code)
+        if label is None:
+            return f"{self._types.get(kind, '')}#{value or kind}"
+        if self._kind == "opt" and label[:2] == "V!" and len(label) == 3:
+            # As the operator trees of other collections write it: x is 𝑥.
+            return "V!" + (MATH.choose(label[2]).restyle(label[2]) or label[2])
+        return label
 
     def _plant(self, pairs: list[Any]) -> Node:
         """Return the tree of pairs of nodes, its labels the numbers."""

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import json
+import re
 from pathlib import Path
 
 import pytest
+
+from mathamr_kedro.datasets.systems import TABLES, collect
+from tests.conftest import PROJECT
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +61,32 @@ def test_settings_name_other_topics_and_judgments(
     catalog = ingest("formula_pool", pool)
     assert [t.topic_id for t in catalog.load("topics").records()] == ["B.6"]
     assert [j.doc_id for j in catalog.load("judgments").records()] == ["7"]
+
+
+def test_formulas_that_are_only_learnt_from_have_trees(ingest, pool: Path) -> None:
+    (pool / "pairs").mkdir()
+    names = re.findall(
+        r"pairs/([\w.]+)", (PROJECT / "conf/overlays/all_formulas.yml").read_text()
+    )
+    for number, name in enumerate(names):
+        pair = {"id": name, "question": f"Is $z^{number}$ or $a+1$?", "answer": "$w$."}
+        (pool / "pairs" / name).write_bytes(gzip.compress(json.dumps(pair).encode()))
+    catalog = ingest("formula_pool+all_formulas", pool)
+    returnable = [f.visual_id for f in catalog.load("returnable_formulas").records()]
+    assert returnable == ["31", "7"]
+    learnt = {f.latex: f for f in catalog.load("training_formulas").records()}
+    assert set(learnt) >= {f"z^{n}" for n in range(len(names))} | {"w", "a+1"}
+    tables = ("formulas", "training_formulas", "trees_of")
+    data = collect({part: catalog.load(TABLES[part]) for part in tables})
+    found = list(data.list_learnable())
+    assert len(found) == len({f.visual_id for f in found}) >= len(names) + 4
+    assert data.trees_of(learnt["w"]).opt.to_string() == "[V!𝑤]"
+    stored = catalog.load("formula_trees").trees_of_visual(learnt["z^1"].visual_id)
+    assert stored.opt.to_string() == "[O!SUP,0[V!𝑧],1[N!1]]"
+    # Other formulas to learn from change nothing of those that may be returned.
+    plain = ingest("formula_pool", pool)
+    assert list(plain.load("training_formulas").records()) == []
+    assert [f.visual_id for f in plain.load("returnable_formulas").records()] == [
+        "31",
+        "7",
+    ]

@@ -37,8 +37,8 @@ class RgcnConfig:
 
     pairs: Pairing = "inner_outer"
     """Which graphs are paired in training; see :data:`PAIRINGS`."""
-    hidden_dim: int = 128
-    """Numbers of a node vector (100 in the paper; our kernels know 16, 32, 64, 128)."""
+    hidden_dim: int = 100
+    """Numbers of a node vector; 100 in the paper."""
     batch_size: int = 256
     """Formulas of a step, the N of Eq. 2."""
     num_epochs: int = 5
