@@ -40,6 +40,8 @@ def test_titles_and_words_are_compared_by_their_stems():
         "shares the words: irrational, root, prime",
     )
     assert tell("irrational root of a prime", QUESTION)[0] == "its title asks the same"
+    other = "is there an irrational number between any two real numbers"
+    assert tell(other, QUESTION) == ("shares the word: irrational",)
     assert tell("lowest terms", ANSWER) == ("shares the words: lowest, terms",)
     assert tell("lowest prices", ANSWER) == ("shares the word: lowest",)
 
