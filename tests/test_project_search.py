@@ -11,6 +11,7 @@ from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.search.closeness import FAR
 from mathamr_kedro.stages import STAGES
 from mathamr_kedro.systems.mathamr_plus import Encoder
 
@@ -95,6 +96,30 @@ def test_the_system_is_asked_for_what_it_is_meant(searcher):
     }
     with pytest.raises(ConfigurationError, match="did you mean 'bm25'"):
         searcher(system="bm26")
+
+
+def test_named_queries_find_what_they_name(searcher):
+    search = searcher()
+    for name in ("Cauchy-Schwarz", "Nesbitt", "Sherman–Morrison", "Cantor's theorem"):
+        first = search.search(name, top=1)
+        words = f"{first.results[0].title} {first.texts[first.keys[0]].text}"
+        assert all(part in words for part in name.replace("–", "-").split("-"))
+        assert not first.is_far
+
+
+@pytest.mark.parametrize(
+    "text", ["best pizza in Naples", "how do I renew my passport online"]
+)
+def test_nothing_close_is_said_to_be_close(searcher, text):
+    found = searcher().search(text)
+    assert found.is_far and found.results
+    assert all(r.closeness < FAR and r.close == "far" for r in found.results)
+
+
+def test_a_title_finds_the_same(searcher):
+    found = searcher().search("Prove that $\\sqrt p$ is irrational for every prime $p$")
+    assert found.results[0].close == "the same"
+    assert not found.is_far and not found.warnings and found.did_you_mean is None
 
 
 def test_topics_without_vectors_are_named_with_those_that_have_some(searcher):

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from typing import Any
@@ -123,6 +123,7 @@ def open_search(
             project.trees.find,
             Statements(*map(project.load_optional, ("statements", "statement_links"))),
             project.find_topic,
+            project.open_words,
         ),
     )
 
@@ -203,6 +204,7 @@ class _Project:
 
     def __init__(self, env: str | None, data_root: str | None) -> None:
         self.catalog: Any = open_catalog(env, data_root)
+        self._opened: dict[str, Callable[[], Index]] = {}
         if not self.catalog["mathamr_plus.index"].exists():
             raise MissingInputError(
                 complete_commands(
@@ -307,6 +309,12 @@ class _Project:
             fusions.append(Fusion("mean", name=defaults[finds], of=parts))
         return Ensemble(members, fusions, defaults, evaluation.depth)
 
+    def open_words(self) -> Bm25Index | None:
+        """Return the index of words that searches ask by default."""
+        names = [n for n in self.indexing.search.fusion.of if n in self._opened]
+        opened = self._opened[names[0]]() if names else None
+        return opened if isinstance(opened, Bm25Index) else None
+
     def _list_members(self, name: str, learns: bool) -> dict[str, Member]:
         """Return the rankings of a system that was indexed."""
         if not self.catalog[f"{name}.index"].exists():
@@ -323,6 +331,7 @@ class _Project:
                 opened.update(changes.added, changes.deleted)
             return opened
 
+        self._opened[name] = open_updated
         targets: tuple[Target, ...] = ("posts", "formulas")
         forms = {t: index.list_forms(t) for t in targets}
         return {

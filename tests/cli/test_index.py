@@ -129,6 +129,27 @@ def test_words_see_at_once_what_was_added_replaced_and_deleted(
     assert find(data, "Tychonoff", "bm25") == []
 
 
+def test_a_note_is_found_by_its_name(data: Path, tmp_path: Path) -> None:
+    notes = {
+        "Tychonoff": "Any product of compact spaces is compact.",
+        "Skolem-Noether theorem": "Automorphisms of a central simple algebra are "
+        "inner: $f(x) = u x u^{-1}$.",
+        "Cauchy-Schwarz": "We have $|x \\cdot y| \\le |x| |y|$ for all $x$ and $y$.",
+        "Markov's inequality": "We have $P(X \\ge a) \\le E X / a$.",
+    }
+    file = tmp_path / "notes.jsonl"
+    records = [{"id": t, "title": t, "text": text} for t, text in notes.items()]
+    file.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
+    run(data, "add", str(file))
+    searcher = open_search("test", str(data))
+    for title in notes:
+        first, *_ = searcher.search(title).results
+        assert first.title == title
+    found = searcher.search("Tichonoff")
+    assert found.did_you_mean == "tychonoff"
+    searcher.close()
+
+
 def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> None:
     record = {"id": "copy", "text": TEXTS["2"], "format": "text"}
     file = tmp_path / "copy.jsonl"

@@ -16,14 +16,14 @@ import torch
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.learning import pattern_teacher
 from mathamr_kedro.learning.augmentation import AugmentationConfig
-from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.checkpoints import CHECKPOINT, HISTORY
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import DistillationConfig
 from mathamr_kedro.learning.losses import LossConfig
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import OptimizerConfig
-from mathamr_kedro.learning.trainer import HISTORY, TrainingResult, train
+from mathamr_kedro.learning.trainer import TrainingResult, train
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from tests.conftest import PATIENCE

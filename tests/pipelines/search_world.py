@@ -13,7 +13,7 @@ from mathamr_kedro.base.records import Post, Topic, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
 from mathamr_kedro.graph import PreprocessingConfig
-from mathamr_kedro.learning.trainer import MODEL
+from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model

@@ -154,11 +154,17 @@ def _show(
         click.echo(f"warning: {warning}", err=True)
     if more := len(answer.warnings[_WARNINGS:]):
         click.echo(f"warning: {more:,} more like these", err=True)
-    if as_json:
-        from mathamr_kedro.search.responses import to_json  # noqa: PLC0415 - by now
+    # Loaded by now.
+    from mathamr_kedro.search.closeness import NOTHING_CLOSE  # noqa: PLC0415
+    from mathamr_kedro.search.responses import to_json  # noqa: PLC0415
 
+    if as_json:
         click.echo(to_json(answer.results))
         return
+    if answer.did_you_mean:
+        click.echo(f"did you mean: {answer.did_you_mean}")
+    if answer.is_far:
+        click.echo(NOTHING_CLOSE)
     for result in answer.results:
         click.echo(_format(result, reasons.get(result.post_id, ()), why))
     click.echo(
@@ -179,6 +185,8 @@ def _format(result: Result, reasons: Sequence[str], why: bool) -> str:
     if result.statement is not None:
         what = result.statement.describe()
     score, second = f"{result.score:.4f}", result.snippet
+    if result.closeness is not None:
+        score = f"{result.closeness:.2f} {result.close}"
     if result.same is not None:
         score = f"{100 * result.same:.0f} % the same"
         formula = result.matches[0].post

@@ -16,18 +16,26 @@ What is inside::
     after it    releasing  card  encoding
 """
 
-from mathamr_kedro.learning.card import Provenance
-from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.encoding import encode_shards
-from mathamr_kedro.learning.formula_symbols import FormulaSymbols
-from mathamr_kedro.learning.loop import Learner, ModuleLearner, Training
-from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.releasing import (
-    find_model,
-    has_same_weights,
-    release_encoder,
-)
-from mathamr_kedro.learning.trainer import MODEL, TrainingResult, train
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.base.lazy_imports import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.learning.card import Provenance
+    from mathamr_kedro.learning.checkpoints import MODEL
+    from mathamr_kedro.learning.config import TrainingConfig
+    from mathamr_kedro.learning.encoding import encode_shards
+    from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+    from mathamr_kedro.learning.loop import Learner, ModuleLearner, Training
+    from mathamr_kedro.learning.pairs import TrainingPairs
+    from mathamr_kedro.learning.releasing import (
+        find_model,
+        has_same_weights,
+        release_encoder,
+    )
+    from mathamr_kedro.learning.trainer import TrainingResult, train
 
 __all__ = [
     "MODEL",
@@ -45,3 +53,5 @@ __all__ = [
     "release_encoder",
     "train",
 ]
+
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -28,6 +28,8 @@ from mathamr_kedro.learning.history import Record
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"
+MODEL = "model"
+HISTORY = "history.json"
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:

@@ -27,7 +27,8 @@ from mathamr_kedro.graph import (
     make_schema,
 )
 from mathamr_kedro.learning.card import Provenance
-from mathamr_kedro.learning.trainer import FACTS, HISTORY, MODEL
+from mathamr_kedro.learning.checkpoints import HISTORY, MODEL
+from mathamr_kedro.learning.trainer import FACTS
 from mathamr_kedro.model import ComputeConfig, load_model, read_shape, save_model
 from mathamr_kedro.model.weights import CONFIG
 

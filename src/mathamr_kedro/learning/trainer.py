@@ -27,7 +27,7 @@ from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.augmentation import step_key
-from mathamr_kedro.learning.checkpoints import CHECKPOINT
+from mathamr_kedro.learning.checkpoints import CHECKPOINT, HISTORY, MODEL
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
@@ -40,8 +40,6 @@ from mathamr_kedro.learning.steps import MEASURES, make_runner
 from mathamr_kedro.learning.validation import Validation
 from mathamr_kedro.model import read_shape, save_model
 
-MODEL = "model"
-HISTORY = "history.json"
 FACTS = "training.json"
 
 

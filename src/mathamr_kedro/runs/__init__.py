@@ -10,17 +10,24 @@ benchmark_folder  all of it in the form of BEIR, for other people's tools
 ```
 """
 
-from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
-from mathamr_kedro.runs.fold_weights import fuse_by_folds
-from mathamr_kedro.runs.fusions import add_fusions, explain_parts
-from mathamr_kedro.runs.given_runs import name_judged_formulas, read_given_runs
-from mathamr_kedro.runs.topic_runs import (
-    find_blank_queries,
-    list_unsearched,
-    read_queries,
-    run_system,
-)
-from mathamr_kedro.runs.topic_sets import TASK_OF, TASKS, TopicSet, list_topic_sets
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mathamr_kedro.base.lazy_imports import load_lazily
+
+if TYPE_CHECKING:
+    from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
+    from mathamr_kedro.runs.fold_weights import fuse_by_folds
+    from mathamr_kedro.runs.fusions import add_fusions, explain_parts
+    from mathamr_kedro.runs.given_runs import name_judged_formulas, read_given_runs
+    from mathamr_kedro.runs.topic_runs import (
+        find_blank_queries,
+        list_unsearched,
+        read_queries,
+        run_system,
+    )
+    from mathamr_kedro.runs.topic_sets import TASK_OF, TASKS, TopicSet, list_topic_sets
 
 __all__ = [
     "TASKS",
@@ -38,3 +45,5 @@ __all__ = [
     "read_queries",
     "run_system",
 ]
+
+__getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch
+from mathamr_kedro.search.closeness import FAR
 from mathamr_kedro.search.explanation import Match, restore_formulas
 from mathamr_kedro.search.responses import IF_KNOWN
 from mathamr_kedro.search.statements import StatementNote
@@ -50,6 +51,11 @@ class Result:
     """If statements were read."""
     pattern: PatternMatch | None = field(default=None, metadata=IF_KNOWN)
     """What the query variables stand for in the formula that was found."""
+    closeness: float | None = field(default=None, metadata=IF_KNOWN)
+    """From 0 to 1, if words and vectors were asked
+    (:mod:`~mathamr_kedro.search.closeness`)."""
+    close: str | None = field(default=None, metadata=IF_KNOWN)
+    """The same in a word."""
     same: float | None = field(default=None, metadata=IF_KNOWN)
     """Of a search for a formula: how much of it is as in the one that was found, from
     0 to 1 (:func:`~mathamr_kedro.formula.compare_trees`)."""
@@ -65,6 +71,14 @@ class Answer(NamedTuple):
     """Of what was found and of its questions, by key."""
     keys: tuple[PostId, ...] = ()
     """Of the texts, one for each result: formulas may be in comments."""
+    did_you_mean: str | None = None
+    """The query with its typos corrected, if it has some."""
+
+    @property
+    def is_far(self) -> bool:
+        """Whether nothing close was found."""
+        known = [r.closeness for r in self.results if r.closeness is not None]
+        return bool(known) and max(known) < FAR
 
 
 class FoundTexts(dict[PostId, Post]):

@@ -61,7 +61,7 @@ def list_reasons(
     if titled is not None and _is_same_title(query, titled):
         whose = "its title" if titled is post else "the title of its question"
         reasons.append(f"{whose} asks the same")
-    words = list(dict.fromkeys(_WORD.findall(_drop_formulas(query.text).lower())))
+    words = list(dict.fromkeys(_WORD.findall(drop_formulas(query.text).lower())))
     texts = " ".join(p.text for p in (post, question) if p is not None)
     known = _list_stems(texts)
     shared = [w for w in words if stem(w) in known and stem(w) not in _COMMON]
@@ -137,8 +137,9 @@ def _is_same_title(query: Query, titled: Post) -> bool:
 
 
 def _list_stems(text: str) -> set[str]:
-    return {stem(word) for word in _WORD.findall(_drop_formulas(text).lower())}
+    return {stem(word) for word in _WORD.findall(drop_formulas(text).lower())}
 
 
-def _drop_formulas(text: str) -> str:
+def drop_formulas(text: str) -> str:
+    """Return a clean text without the placeholders of its formulas."""
     return re.sub(r"FORMULA_\d+", " ", text)

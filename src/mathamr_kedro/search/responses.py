@@ -169,6 +169,10 @@ class FoundPost:
     sentences: tuple[ShownSentence, ...] = ()
     """Those that hold what matched; the first ones of a statement."""
     statement: StatementCard | None = None
+    closeness: float | None = None
+    """From 0 to 1: the chance that the post answers the question."""
+    close: str | None = None
+    """The same in a word: the same, close, related, far."""
 
 
 @dataclass(frozen=True)
@@ -179,6 +183,10 @@ class SearchResponse:
     """As it was read."""
     warnings: tuple[str, ...]
     results: tuple[FoundPost, ...]
+    did_you_mean: str | None = None
+    """The question with its typos corrected, if it has some."""
+    nothing_close: bool = False
+    """Whether all results are far: they are only the nearest ones."""
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,11 @@ from mathamr_kedro.search.answers import (
     ResultFilter,
     shorten,
 )
+from mathamr_kedro.search.closeness import (
+    describe_closeness,
+    list_features,
+    measure_closeness,
+)
 from mathamr_kedro.search.explanation import (
     Captions,
     Explanation,
@@ -41,8 +46,9 @@ from mathamr_kedro.search.explanation import (
     label_nodes,
 )
 from mathamr_kedro.search.operators import read_operators
-from mathamr_kedro.search.reasons import list_reasons
+from mathamr_kedro.search.reasons import drop_formulas, list_reasons
 from mathamr_kedro.search.statements import Statements
+from mathamr_kedro.search.wording import check_wording
 from mathamr_kedro.systems.base import (
     PostTypes,
     Query,
@@ -51,6 +57,7 @@ from mathamr_kedro.systems.base import (
     Term,
     TreeLookup,
 )
+from mathamr_kedro.systems.bm25 import Bm25Index
 from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import MathAMRPlusIndex, QueryEncoder
 from mathamr_kedro.vectors import PostEntry, PostReader
@@ -83,6 +90,8 @@ class Lookups(NamedTuple):
     """What is known of statements."""
     topic: FindTopic = lambda text: None
     """Gives topics as queries."""
+    words: Callable[[], Bm25Index | None] = lambda: None
+    """Gives the index of words."""
 
 
 class Searcher:
@@ -144,7 +153,14 @@ class Searcher:
         if asked.has_filter and not len(hits):
             told = f"none of the best {depth} posts has what {text!r} asks for"
             query = replace(query, warnings=(*query.warnings, told))
-        return self._describe(query, hits, post_types, system)
+        words = self.lookups.words()
+        if words is None:
+            return self._describe(query, hits, post_types, system)
+        plain = drop_formulas(query.text)
+        wording = check_wording(text, plain, words.count_word)
+        query = replace(query, warnings=(*query.warnings, *wording.warnings))
+        answer = self._describe(query, hits, post_types, system)
+        return answer._replace(did_you_mean=wording.did_you_mean)
 
     def rank(
         self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
@@ -391,9 +407,13 @@ class Searcher:
         texts = FoundTexts.read(self.lookups.texts, hits.ids)
         statements = self.lookups.statements.describe(hits.ids)
         results = []
+        words = self.lookups.words()
+        bound = words.bound_score(query) if words is not None else 0.0
         scored = zip(posts, hits.scores.tolist(), strict=True)
         for rank, (post, score) in enumerate(scored, start=1):
             parts = self.systems.explain(query, post.key, system, types)
+            features = list_features(parts, bound)
+            close = None if features is None else measure_closeness(features)
             results.append(
                 Result(
                     rank,
@@ -405,6 +425,8 @@ class Searcher:
                     self._match(query, post.key, parts),
                     parts,
                     statements.get(post.key),
+                    closeness=close,
+                    close=None if close is None else describe_closeness(close),
                 )
             )
         return Answer(tuple(results), query.warnings, query, texts, tuple(hits.ids))

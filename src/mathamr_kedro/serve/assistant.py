@@ -17,6 +17,7 @@ from pydantic import Field
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.formula import draw_text, trees_from_latex
+from mathamr_kedro.search.closeness import NOTHING_CLOSE
 from mathamr_kedro.search.responses import (
     ExplainResponse,
     LabelledNode,
@@ -125,11 +126,16 @@ def _join(parts: Sequence[Part], names: bool = False) -> str:
 
 def _list(found: SearchResponse) -> str:
     lines = [f"note: {warning}" for warning in found.warnings]
+    lines += [f"did you mean: {found.did_you_mean}"] if found.did_you_mean else []
+    lines += [NOTHING_CLOSE] if found.nothing_close else []
     for result in found.results:
         title = _join(result.title) or "(no title)"
         text = " … ".join(_join(s.parts) for s in result.sentences[:2])
         text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
-        about = f"{result.post_id}  {result.score:.3f}  {result.type}"
+        score = f"{result.score:.3f}"
+        if result.closeness is not None:
+            score = f"{result.closeness:.2f} {result.close}"
+        about = f"{result.post_id}  {score}  {result.type}"
         lines += [f"{result.rank}. {about}  {title}", f"   {text}"]
     return "\n".join(lines) or "Nothing was found."
 

@@ -143,6 +143,8 @@ def show_answer(
             _show_result(result, answer.texts, key, compared)
             for result, key in zip(answer.results, answer.keys, strict=True)
         ),
+        answer.did_you_mean,
+        answer.is_far,
     )
 
 
@@ -177,6 +179,8 @@ def _show_result(
         tuple(map(_show_part, result.parts)),
         _show_pattern(result.pattern),
         result.same,
+        closeness=result.closeness,
+        close=result.close,
         **more,
     )
 

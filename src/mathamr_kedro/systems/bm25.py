@@ -180,6 +180,15 @@ class Bm25Index(Index):
         best = sorted(shares.items(), key=lambda pair: -pair[1])
         return tuple(WordShare(*pair) for pair in best if pair[1] > 0)
 
+    def bound_score(self, query: Query) -> float:
+        """Return what no post's score for a query reaches."""
+        return self._posts[0].bound(_query_terms(self._name, query))
+
+    def count_word(self, word: str) -> int:
+        """Return how many posts have a word."""
+        (term,) = split_text(word, ())
+        return sum(part.count(term) for part in self._posts)
+
     def warm_up(self) -> None:
         """Read its files."""
         for target in self._finds:
@@ -277,6 +286,14 @@ class PostTermIndex:
     def explain(self, terms: Sequence[str], key: PostId) -> list[float]:
         """Return what each term adds to the score of a post."""
         return self._index.explain(terms, key)
+
+    def bound(self, terms: Sequence[str]) -> float:
+        """Return what no score by these terms reaches."""
+        return self._index.bound(terms)
+
+    def count(self, term: str) -> int:
+        """Return how many posts have a term."""
+        return self._index.count(term)
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder."""

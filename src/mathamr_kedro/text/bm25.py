@@ -71,7 +71,7 @@ class TermIndex:
         self._frequencies: NDArray[np.int64] = np.diff(self._starts)
         if like is not None:
             self._count, self._mean_length = like._count, like._mean_length
-            of_like = [like.count(term) for term in numbers]
+            of_like = [like._frequency(term) for term in numbers]
             self._frequencies = np.array(of_like, dtype=np.int64)
         elif self.ids:
             self._mean_length = float(np.mean(lengths))
@@ -79,8 +79,7 @@ class TermIndex:
         columns, self._documents = columns[order], rows[order]
         often = np.asarray(counts)[order].astype(np.float64)
         length = np.asarray(lengths)[self._documents] / self._mean_length
-        known = self._frequencies + 0.5
-        rarity = np.log(1 + (self._count - self._frequencies + 0.5) / known)
+        rarity = _rate_rarity(self._count, self._frequencies)
         share = often / (often + _K1 * (1 - _B + _B * length))
         self._shares: NDArray[np.float32] = (
             rarity.astype(np.float32)[columns] * share
@@ -160,7 +159,24 @@ class TermIndex:
             shares.append(float(self._shares[found]) if has else 0.0)
         return shares
 
+    def bound(self, terms: Sequence[str]) -> float:
+        """Return what no score by these terms reaches."""
+        counts = np.array([self._frequency(term) for term in terms if term])
+        return float(_rate_rarity(self._count, counts).sum()) if len(counts) else 0.0
+
     def count(self, term: str) -> int:
-        """Return how many documents have a term."""
+        """Return how many of its documents have a term."""
+        number = self._numbers.get(term)
+        if number is None:
+            return 0
+        return int(self._starts[number + 1] - self._starts[number])
+
+    def _frequency(self, term: str) -> int:
+        """Return how many documents have a term, by the statistics that count."""
         number = self._numbers.get(term)
         return 0 if number is None else int(self._frequencies[number])
+
+
+def _rate_rarity(total: int, counts: NDArray[Any]) -> NDArray[np.float64]:
+    rarity: NDArray[np.float64] = np.log(1 + (total - counts + 0.5) / (counts + 0.5))
+    return rarity

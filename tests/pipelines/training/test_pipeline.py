@@ -14,8 +14,8 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
-from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
+from mathamr_kedro.learning.checkpoints import CHECKPOINT, MODEL
+from mathamr_kedro.learning.trainer import EncoderLearner
 from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors
 from tests.pipelines.graph_world import open_catalog
 from tests.pipelines.training_world import (

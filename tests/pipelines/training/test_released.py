@@ -18,7 +18,8 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, fin
 from mathamr_kedro.cli.export import release
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
 from mathamr_kedro.learning.__main__ import main
-from mathamr_kedro.learning.trainer import MODEL, EncoderLearner
+from mathamr_kedro.learning.checkpoints import MODEL
+from mathamr_kedro.learning.trainer import EncoderLearner
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage

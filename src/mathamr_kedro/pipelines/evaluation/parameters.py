@@ -10,8 +10,7 @@ from typing import Any, Literal
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
-from mathamr_kedro.experiments.grid import SYSTEM
-from mathamr_kedro.runs import explain_parts
+from mathamr_kedro.runs.fusions import explain_parts
 from mathamr_kedro.systems import (
     BASELINES,
     LEARNING,
@@ -19,6 +18,7 @@ from mathamr_kedro.systems import (
     find_missing,
     make_baseline,
 )
+from mathamr_kedro.systems.mathamr_plus import NAME as SYSTEM
 from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.systems.search_config import SearchConfig, list_search_strategies
 

@@ -18,9 +18,10 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
     ReleasedEncoder,
 )
+from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.trainer import MODEL, train
+from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.weights import checksum_model, copy_model
 from mathamr_kedro.pipelines.training.curve import TrainingCurve
 from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors

@@ -328,6 +328,8 @@ function showRead(found) {
   read.replaceChildren(make("h2", {}, isFormula() ? "Your formula" : "Your question: each colour marks what answers it below"),
     showSentences(found.query, { isQuery: true }));
   for (const warning of found.warnings) read.append(make("p", { class: "warn" }, warning));
+  if (found.did_you_mean) read.append(make("p", { class: "warn" }, "Did you mean ", make("button", { type: "button", onclick: () => askAgain(found.did_you_mean) }, found.did_you_mean), "?"));
+  if (found.nothing_close) read.append(make("p", { class: "warn" }, "Nothing close was found; these are the nearest."));
   read.hidden = false;
 }
 
@@ -387,8 +389,8 @@ function showCard(result, best) {
   const why = () => openWhy(result.post_id);
   const shares = result.parts.length > 1 ? result.parts.map((part) => `${part.share.toFixed(3)} by ${part.system}`).join(" + ") : "";
   const same = result.same === null ? null : Math.round(100 * result.same);
-  const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), same === null ? result.score.toFixed(3) : `${same} % the same`);
-  score.firstChild.style.setProperty("--share", `${same ?? Math.round(100 * Math.max(0, result.score / best))}%`);
+  const score = make("span", { class: "score", title: shares || "Score of the system" }, make("i", { "aria-hidden": "true" }), same !== null ? `${same} % the same` : result.closeness === null ? result.score.toFixed(3) : `${result.closeness.toFixed(2)} ${result.close}`);
+  score.firstChild.style.setProperty("--share", `${same ?? Math.round(100 * (result.closeness ?? Math.max(0, result.score / best)))}%`);
   const card = make("article", { class: "card", tabindex: "-1", "aria-label": `Result ${result.rank}: ${plain(headingOf(result))}` },
     make("h2", {}, make("button", { type: "button", onclick: open }, ...showParts(headingOf(result), { plain: true }))),
     make("div", { class: "meta" },
@@ -815,9 +817,16 @@ function showKinds(kinds) {
   $("type").value = kinds.includes(chosen) ? chosen : "";
 }
 
+function askAgain(text) {
+  box.value = text;
+  fit();
+  preview();
+  search();
+}
+
 function showExamples(texts) {
   for (const text of texts) {
-    const button = make("button", { type: "button", onclick: () => { box.value = text; fit(); preview(); search(); } }, text);
+    const button = make("button", { type: "button", onclick: () => askAgain(text) }, text);
     $("examples").append(button);
     ask("render", { q: text }).then((found) => button.replaceChildren(...showParts(found.parts, { plain: true }))).catch(() => {});
   }

@@ -25,7 +25,7 @@ from mathamr_kedro.graph import (
     RecordArrays,
     StoredTrees,
 )
-from mathamr_kedro.learning.trainer import HISTORY, MODEL
+from mathamr_kedro.learning.checkpoints import HISTORY, MODEL
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, read_shape
