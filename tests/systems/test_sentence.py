@@ -8,6 +8,7 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.systems import Collection, make_baseline, sentence
+from mathamr_kedro.systems.training import build_index
 from tests.systems.test_bm25 import DATA, POSTS, ask, ask_formula
 
 
@@ -79,6 +80,20 @@ def test_the_title_of_a_question_ends_where_it_ends(rank):
     data = Collection(posts=lambda: [question, answer])
     scores = {t: rank("text_title", data, ask(t)).scores[0] for t in ("qn", "qnt")}
     assert scores["qn"] > scores["qnt"]
+
+
+def test_other_weights_of_an_adapter_get_another_index(tmp_path, monkeypatch):
+    monkeypatch.setattr(sentence, "SentenceEncoder", Letters)
+    monkeypatch.setattr(sentence, "find_text_model", lambda name: name)
+
+    def build(name):
+        return build_index(tmp_path, make_baseline(name), DATA)
+
+    first = {name: build(name) for name in ("minilm", "mathamr_text")}
+    assert first == {name: build(name) for name in first}
+    monkeypatch.setattr(sentence, "identify_adapter", lambda name: "the next release")
+    assert build("minilm") == first["minilm"]
+    assert build("mathamr_text") != first["mathamr_text"]
 
 
 def test_own_model_needs_its_folder():

@@ -48,6 +48,7 @@ from mathamr_kedro.text import (
     TEXT_MODELS,
     SentenceEncoder,
     find_text_model,
+    identify_adapter,
 )
 from mathamr_kedro.vectors import ExactSpace
 
@@ -85,6 +86,8 @@ class SentenceVectors:
 
     def __init__(self, name: str, model: str) -> None:
         self.name, self.model = name, model
+        if model in ADAPTERS:
+            self.VERSION = identify_adapter(model)
         finds: tuple[Target, ...] = ("posts", "formulas")
         self.finds = frozenset(finds[:1] if name.endswith(_BESIDE) else finds)
         self.reads: tuple[str, ...] = tuple(sorted(self.finds))

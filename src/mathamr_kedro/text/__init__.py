@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         explain_absence,
         find_text_model,
         get_text_model,
+        identify_adapter,
     )
     from mathamr_kedro.text.sentence_encoder import SentenceEncoder
     from mathamr_kedro.text.terms import (
@@ -47,6 +48,7 @@ __all__ = [
     "explain_absence",
     "find_text_model",
     "get_text_model",
+    "identify_adapter",
     "list_graph_terms",
     "list_ngrams",
     "list_patterns",

@@ -67,6 +67,7 @@ TEXT_MODELS = {
 ADAPTERS = {"mathamr_text_small": "minilm", "mathamr_text": "mpnet"}
 """Released adapters (their files are in this package), and the model of each."""
 
+_RELEASED = Path(__file__).parents[1] / "encoders"
 _ADAPTER = "adapter_config.json"
 _HUB = "sentence-transformers/"
 
@@ -90,7 +91,7 @@ def find_text_model(name: str) -> Path:
         )
     if name in ADAPTERS:
         find_text_model(ADAPTERS[name])
-        return Path(__file__).parents[1] / "encoders" / name
+        return _RELEASED / name
     if not any((Path(name) / file).is_file() for file in ("config.json", _ADAPTER)):
         known = [*TEXT_MODELS, *ADAPTERS]
         raise MissingInputError(
@@ -98,6 +99,12 @@ def find_text_model(name: str) -> Path:
             f"config.json or {_ADAPTER} (got {name!r}){suggest(name, known)}"
         )
     return Path(name)
+
+
+def identify_adapter(name: str) -> str:
+    """Return the checksum of a released adapter: a release may change its weights."""
+    checksums = (_RELEASED / name / "seals.json").read_bytes()
+    return hashlib.sha256(checksums).hexdigest()[:16]
 
 
 def find_base(folder: Path) -> Path | None:
