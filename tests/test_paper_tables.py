@@ -1,16 +1,17 @@
 """Every command of the table "Every table of the other papers", on small data.
 
-Commands over the subset of ARQMath run over the embedded sample, those over NTCIR-12
-over two formulas; trainings are tiny. What a command says it writes must be there, with
+Commands over the subset of ARQMath run over eight formulas, those over NTCIR-12 over
+two; trainings are tiny. What a command says it writes must be there, with
 published figures and ours.
 """
 
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import re
 import shlex
-import shutil
 from collections.abc import Callable, Iterator
 from contextlib import chdir
 from functools import cache
@@ -59,43 +60,62 @@ def read_lines() -> Iterator[Line]:
 LINES = [line for line in read_lines() if re.search("Amador|SSEmb", line.paper)]
 
 
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory) -> Path:
-    folder = tmp_path_factory.mktemp("collection")
-    write_tuples(folder / "ntcir12")
-    return folder
+FORMULAS = [("V!a", "N!1"), ("V!b", "N!1"), ("V!a", "N!2"), ("V!c", "V!a")]
+
+
+def write_pool(folder: Path) -> None:
+    """Write eight formulas with trees, two topics that ask for them, and pairs."""
+    rows = ["visual_id\tlatex\tslt\topt"]
+    for sign, name, place in (("+", "U!plus", 0), ("-", "O!minus", 4)):
+        for number, (x, y) in enumerate(FORMULAS, 1 + place):
+            trees = f"[{x}[{sign}[{y}]]]\t[{name},0[{x}],1[{y}]]"
+            rows.append(f"{number}\t{x[2:]}{sign}{y[2:]}\t{trees}")
+    topics = ["topic\tformula_id\tlatex\tslt\topt"]
+    topics += [f"B.{n}\tq_1\t{row.split(chr(9), 1)[1]}"
+               for n, row in ((1, rows[1]), (3, rows[6]))]  # fmt: skip
+    grades = [f"B.{t}\t0\t{v}\t{(t * v) % 4}" for t in (1, 3) for v in range(1, 9)]
+    pool = folder / "task2_2020_pool"
+    for name in (pool, folder / "pairs", folder / "runs/ARQMath-2_task2"):
+        name.mkdir(parents=True)
+    text = "\n".join(rows) + "\n"
+    (pool / "formulas.tsv.gz").write_bytes(gzip.compress(text.encode()))
+    (pool / "topics.tsv").write_text("\n".join(topics) + "\n")
+    (pool / "qrel_all74_visual_v2.odd.tsv").write_text("\n".join(grades) + "\n")
+    stated = (PROJECT / "conf/overlays/all_formulas.yml").read_text()
+    for number, name in enumerate(re.findall(r"pairs/([\w.]+)", stated)):
+        pair = {"id": name, "question": f"Is $z^{number}+1$ odd?", "answer": "$w-2$."}
+        (folder / "pairs" / name).write_bytes(gzip.compress(json.dumps(pair).encode()))
+    run = b"B.1\tQ0\t2\t1\t1.0\tx\nB.3\tQ0\t5\t1\t1.0\tx\n"
+    file = folder / "runs/ARQMath-2_task2/TangentS-2021-visualid.tsv.gz"
+    file.write_bytes(gzip.compress(run))
 
 
 @pytest.fixture(scope="module")
-def done(demo, collection, tmp_path_factory) -> Iterator[Callable[[str], Path]]:
+def done(tmp_path_factory) -> Iterator[Callable[[str], Path]]:
     """Run a command when it is first asked for; return where it has written."""
-    project = tmp_path_factory.mktemp("checkout")
+    project, data = (tmp_path_factory.mktemp(name) for name in ("checkout", "data"))
+    collection = tmp_path_factory.mktemp("collection")
     copy_project(project)
-    sample = tmp_path_factory.mktemp("data") / "demo"
-    shutil.copytree(demo / "data", sample, ignore=shutil.ignore_patterns("01_raw"))
-    roots = {"pool": sample, "ntcir12_judged": sample.parent / "ntcir12"}
+    write_tuples(collection / "ntcir12")
+    write_pool(collection)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MATHAMR_COLLECTION", str(collection))
-        yield cache(lambda command: run(command, roots, project))
+        yield cache(lambda command: run(command, data, project))
 
 
-def run(command: str, roots: dict[str, Path], project: Path) -> Path:
+def run(command: str, data: Path, project: Path) -> Path:
     program, *arguments = shlex.split(command)
     place = arguments.index("--env") + 1
     collection, *overlays = arguments[place].split("+")
-    root = roots[collection]
-    name = collection.replace("pool", "demo")
-    arguments[place] = "+".join([name, *(o for o in overlays if o != "all_formulas")])
+    name = {"pool": "formula_pool"}.get(collection, collection)
+    arguments[place] = "+".join([name, *overlays])
+    root = data / "+".join([name, *(o for o in overlays if o == "all_formulas")])
     sizes: dict[str, object] = dict(TINY)
     for system, values in OF_SYSTEM.items():
         if system in command:
             sizes |= {f"systems.{system}.model.{k}": v for k, v in values.items()}
     if "ssemb" in command:
         sizes["systems.ssemb.search.text_model"] = "/absent"
-    if "hybrids" in command:
-        run_file = root.parent / "tangent_s.tsv"
-        run_file.write_text("B.1\tQ0\t1\t1\t1.0\ttangent_s\n")
-        sizes["evaluation.run_files.tangent_s"] = run_file
     if program == "kedro":
         sizes["data_root"] = root
     else:
