@@ -12,6 +12,7 @@ import yaml
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.ntcir12_tuples import Ntcir12Tuples, TupleFiles
 from mathamr_kedro.corpus.raw import RawTopic
 from tests.conftest import PROJECT
@@ -55,9 +56,9 @@ def write_tuples(folder: Path) -> None:
     """Write two judged formulas and a query as the files are published."""
     judged = {
         "Parabola:3": opt(MINUS, X, TWO, OTHER),
-        "Circle:1": opt(MINUS, Y, TWO, X),
+        "Fermat's:1": opt(MINUS, Y, TWO, X),
     }
-    layout = {"Parabola:3": slt(X, TWO, OTHER), "Circle:1": slt(Y, TWO, X)}
+    layout = {"Parabola:3": slt(X, TWO, OTHER), "Fermat's:1": slt(Y, TWO, X)}
     files = {
         "gcl_tuples/opt_judge.json.gz": judged,
         "gcl_tuples/slt_judge.json.gz": layout,
@@ -69,13 +70,13 @@ def write_tuples(folder: Path) -> None:
     for name, values in files.items():
         (folder / name).write_bytes(gzip.compress(json.dumps(values).encode()))
     (folder / "NTCIR12-MathWikiFormula-queries-participants.xml").write_text(QUERIES)
-    judgments = f"{QUERY} 0 Parabola:3 3\n{QUERY} 0 Circle:1 0\n"
+    judgments = f"{QUERY} 0 Parabola:3 3\n{QUERY} 0 Fermat's:1 0\n"
     (folder / "qrels.ntcir12-math-browsing-concrete.txt").write_text(judgments)
     article = b'<html><body><math id="Line:1"><mi>z</mi></math></body></html>'
     (folder / "mathemb_top_results_mathml.html.gz").write_bytes(gzip.compress(article))
     stated = (PROJECT / "conf/ntcir12_judged/parameters.yml").read_text()
     for name in re.findall(r"ntcir12/runs/(\S+)", stated):
-        run = f"{QUERY} Q0 Circle:1 1 0.9 x\n{QUERY} Q0 Parabola:3 2 0.8 x\n"
+        run = f"{QUERY} Q0 Fermat's:1 1 0.9 x\n{QUERY} Q0 Parabola:3 2 0.8 x\n"
         (folder / "runs" / name).write_bytes(gzip.compress(run.encode()))
 
 
@@ -89,7 +90,7 @@ def collection(tmp_path):
 
 def test_numbers_become_the_labels_of_queries(collection):
     parabola, circle = collection.formulas()
-    assert parabola.formula_id == parabola.visual_id == "Parabola:3"
+    assert parabola.formula_id == "Parabola:3"
     assert circle.content == "[O!minus,0[O!SUP,0[V!𝑦],1[N!2]],1[V!𝑥]]"
     assert circle.presentation == "[V!y[-[V!x]],a[N!2]]"
     # No query has it: it keeps its number, and its kind.
@@ -104,8 +105,17 @@ def test_queries_ask_for_formulas(collection):
     (formula,) = collection.topic_formulas()
     assert formula.content == "[O!minus,0[O!SUP,0[V!𝑥],1[N!2]],1[V!𝑦]]"
     grades = {j.doc_id: j.grade for j in collection.judgments()}
-    assert grades == {"Parabola:3": 3, "Circle:1": 0}
+    assert grades == {"Parabola:3": 3, "Fermat's:1": 0}
     assert [post.post_id for post in collection.posts()] == list(grades)
+
+
+def test_formulas_of_posts_are_those_of_the_index(collection):
+    """So that their trees are found, whatever letters a name has."""
+    clean = PostCleaner()
+    posts = [clean(raw)[0] for raw in collection.posts()]
+    shown = {m.formula_id: m.visual_id for post in posts for m in post.formula_map}
+    assert shown == {f.formula_id: f.visual_id for f in collection.formulas()}
+    assert "Fermat's:1" in shown
 
 
 def test_a_file_that_is_no_json_is_named(collection):

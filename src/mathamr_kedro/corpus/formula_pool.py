@@ -79,6 +79,12 @@ class PoolRow(NamedTuple):
         return self.latex or self.slt or self.opt
 
     @property
+    def shown_visual_id(self) -> str:
+        """As in the clean text of its post or topic, so that its trees are found."""
+        latex, _ = split_punctuation(strip_delimiters(self.spelling))
+        return visual_id_of_latex(latex)
+
+    @property
     def body(self) -> str:
         """The formula as it is in a post of Stack Exchange."""
         return (
@@ -118,7 +124,7 @@ class FormulaPool(Collection):
         """Yield what is in the posts, with its trees."""
         for row in self._formula_rows():
             if not isinstance(row, Failure):  # reported with the posts
-                yield _formula(row, row.owner)
+                yield _formula(row, self._name_visual(row))
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of Task 2; each is only a formula."""
@@ -141,14 +147,16 @@ class FormulaPool(Collection):
         for row in self._topic_rows():
             if isinstance(row, Failure):
                 continue  # reported with the topics
-            # As in the clean text of the topic, so that its trees are found.
-            latex, _ = split_punctuation(strip_delimiters(row.spelling))
-            yield _formula(row, visual_id_of_latex(latex))
+            yield _formula(row, row.shown_visual_id)
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, by visual id."""
         for path in self.list_files("qrels"):
             yield from read_judgments(path, path.name, self.task)
+
+    def _name_visual(self, row: PoolRow) -> str:
+        """Return the visual id of a formula that may be returned."""
+        return row.owner
 
     def _formula_rows(self) -> Iterator[PoolRow | Failure]:
         for path in self.list_files("formulas"):

@@ -72,6 +72,9 @@ class Ntcir12Tuples(FormulaPool):
         wanted = {"qrels": files.qrels, "topic_notes": (), "comments": (), "pairs": ()}
         return self._find_files(wanted.get(part, (*trees, *topics)), part)
 
+    def _name_visual(self, row: PoolRow) -> str:
+        return row.shown_visual_id  # names are no numbers of a formula index
+
     def _formula_rows(self) -> Iterator[PoolRow | Failure]:
         return self._read(is_query=False)
 

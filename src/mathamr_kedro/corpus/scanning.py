@@ -209,7 +209,8 @@ class _TagReader:
             place = closing.end()
         if end is None:
             return None
-        ids = [found[1] for a in attributes if (found := _ID.search(a)) is not None]
+        found = [match for a in attributes if (match := _ID.search(a)) is not None]
+        ids = [html.unescape(match[1]) for match in found]
         return Tag(
             span.start(), end.end(), "", latex="".join(pieces),
             formula_id=ids[0] if ids else None,
