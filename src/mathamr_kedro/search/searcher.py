@@ -48,7 +48,7 @@ from mathamr_kedro.search.explanation import (
 from mathamr_kedro.search.operators import read_operators
 from mathamr_kedro.search.reasons import drop_formulas, list_reasons
 from mathamr_kedro.search.statements import Statements
-from mathamr_kedro.search.wording import check_wording
+from mathamr_kedro.search.wording import Wording, check_wording
 from mathamr_kedro.systems.base import (
     PostTypes,
     Query,
@@ -150,17 +150,17 @@ class Searcher:
         if keep is not None:
             texts = FoundTexts.read(self.lookups.texts, hits.ids)
             hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
+        answer = self._describe(query, hits, post_types, system)
+        warnings, wording = list(query.warnings), Wording()
         if asked.has_filter and not len(hits):
             told = f"none of the best {depth} posts has what {text!r} asks for"
-            query = replace(query, warnings=(*query.warnings, told))
-        words = self.lookups.words()
-        if words is None:
-            return self._describe(query, hits, post_types, system)
-        plain = drop_formulas(query.text)
-        wording = check_wording(text, plain, words.count_word)
-        query = replace(query, warnings=(*query.warnings, *wording.warnings))
-        answer = self._describe(query, hits, post_types, system)
-        return answer._replace(did_you_mean=wording.did_you_mean)
+            warnings.append(told)
+        if (words := self.lookups.words()) is not None:
+            plain = drop_formulas(query.text)
+            wording = check_wording(text, plain, words.count_word)
+        return answer._replace(
+            warnings=(*warnings, *wording.warnings), did_you_mean=wording.did_you_mean
+        )
 
     def rank(
         self, text: str, top: int = 1000, post_types: Sequence[str] | None = None

@@ -79,6 +79,7 @@ class Ensemble:
         self._opened: dict[str, Index] = {}
         self._opening = Lock()
         self._last: tuple[Query, PostTypes, dict[str, Hits]] | None = None
+        self._split: dict[str, Mapping[str, Any]] = {}
         for target, name in self.defaults.items():
             self.choose(target, name)
 
@@ -174,8 +175,9 @@ class Ensemble:
         self, name: str, query: Query, key: str, lists: Mapping[str, Hits]
     ) -> tuple[ScorePart, ...]:
         fusion = self._fusions[query.target][name]
-        found = [lists[part] for part in fusion.of]
-        shares = fusion.split(found).get(key, [0.0] * len(found))
+        if name not in self._split:
+            self._split[name] = fusion.split([lists[part] for part in fusion.of])
+        shares = self._split[name].get(key, [0.0] * len(fusion.of))
         return tuple(
             self._explain_part(part, query, key, lists)._replace(share=float(share))
             for part, share in zip(fusion.of, shares, strict=True)
@@ -222,7 +224,7 @@ class Ensemble:
             return lists[name]
 
         find(system, top)
-        self._last = query, types, lists
+        self._last, self._split = (query, types, lists), {}
         return lists
 
     def _explain(self, name: str, query: Query, key: str) -> tuple[Term, ...]:
