@@ -15,8 +15,8 @@ from tests.systems.test_bm25 import DATA, POSTS, ask, ask_formula
 class Letters:
     """How often each of eight letters occurs."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, device):
+        self.folder, self.device = folder, device
 
     def encode(self, texts):
         rows = np.array([[1e-3 + t.count(c) for c in "aeinqrst"] for t in texts])

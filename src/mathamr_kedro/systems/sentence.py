@@ -31,6 +31,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
+from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
@@ -76,6 +77,12 @@ def name_text_model(system: str, text_model: str | None) -> str | None:
     return name if name in TEXT_MODELS or name in ADAPTERS else None
 
 
+def load_encoder(model: str) -> SentenceEncoder:
+    """Load a sentence encoder on the device that systems compute on."""
+    device = str(current_compute().choose_device())
+    return SentenceEncoder(find_text_model(model), device)
+
+
 class SentenceVectors:
     """One vector of each text by a sentence encoder, or its sum with the title's.
 
@@ -94,7 +101,7 @@ class SentenceVectors:
 
     def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
         """Encode all texts and write their vectors."""
-        encoder = SentenceEncoder(find_text_model(self.model))
+        encoder = load_encoder(self.model)
         counts: dict[str, Any] = {}
         for target in sorted(self.finds):
             part = folder / target
@@ -195,7 +202,7 @@ class SentenceIndex(Index):
 
     def _load_encoder(self) -> SentenceEncoder:
         if self._encoder is None:
-            self._encoder = SentenceEncoder(find_text_model(self._system.model))
+            self._encoder = load_encoder(self._system.model)
         return self._encoder
 
     def _search(
