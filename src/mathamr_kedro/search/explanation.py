@@ -84,7 +84,7 @@ def describe_parts(
         if part.parts:
             lines.append(f"{part.system} {part.score:.4f} is the sum of:")
             lines += describe_parts(part.parts, matches, limit)
-        if part.words:
+        if part.words and not math.isnan(part.score):
             lines.append(f"{part.system} {part.score:.4f} is the sum of:")
             lines += [f"{share:8.4f}  {word}" for word, share in part.words[:limit]]
     if several and matched is not None:

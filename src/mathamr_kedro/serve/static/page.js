@@ -507,7 +507,7 @@ function showSum(found) {
   const title = `${isFormula() ? "Its place comes from the score" : "The score"} ${found.score.toFixed(3)}, the sum of`;
   const table = (rows) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Score" }, make("table", { class: "sum" }, make("tbody", {}, ...rows)));
   const shown = [table(given.length ? given : terms)];
-  for (const part of found.parts) if (part.words.length) shown.push(make("p", { class: "lead" }, `The score ${part.score.toFixed(3)} of ${part.system} is the sum of`), table(part.words.map((word) => row(word.share, word.word))));
+  for (const part of found.parts) if (part.words.length && part.score !== null) shown.push(make("p", { class: "lead" }, `The score ${part.score.toFixed(3)} of ${part.system} is the sum of`), table(part.words.map((word) => row(word.share, word.word))));
   if (given.length && !isFormula() && terms.length) shown.push(make("p", { class: "lead" }, "The first of them that compares vectors is the sum of"), table(terms));
   const sum = fold(title, ...shown);
   sum.open = true;
