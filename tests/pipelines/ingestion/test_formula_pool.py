@@ -81,7 +81,7 @@ def test_formulas_that_are_only_learnt_from_have_trees(ingest, pool: Path) -> No
     found = list(data.list_learnable())
     assert len(found) == len({f.visual_id for f in found}) >= len(names) + 4
     assert data.trees_of(learnt["w"]).opt.to_string() == "[V!𝑤]"
-    stored = catalog.load("formula_trees").trees_of_visual(learnt["z^1"].visual_id)
+    stored = catalog.load("formula_trees").trees(learnt["z^1"].visual_id)
     assert stored.opt.to_string() == "[O!SUP,0[V!𝑧],1[N!1]]"
     # Other formulas to learn from change nothing of those that may be returned.
     plain = ingest("formula_pool", pool)
