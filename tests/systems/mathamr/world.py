@@ -95,13 +95,13 @@ def make_sources() -> Collection:
     graphs = [draw_graph(p) for p in posts]
     topic_graphs = [draw_graph(t) for t in topics]
     return Collection(
-        lambda: instances,
-        find_trees,
-        lambda: posts,
-        lambda: graphs,
-        lambda: topics,
-        lambda: topic_graphs,
-        lambda: judgments,
+        formulas=lambda: instances,
+        trees_of=find_trees,
+        posts=lambda: posts,
+        graphs=lambda: graphs,
+        topics=lambda: topics,
+        topic_graphs=lambda: topic_graphs,
+        judgments=lambda: judgments,
     )
 
 
