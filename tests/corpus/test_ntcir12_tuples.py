@@ -17,14 +17,20 @@ from mathamr_kedro.corpus.ntcir12_tuples import Ntcir12Tuples, TupleFiles
 from mathamr_kedro.corpus.raw import RawTopic
 from tests.conftest import PROJECT
 
-QUERY = "NTCIR12-MathWiki-1"
-QUERIES = f"""<topics xmlns="http://www.w3.org/1998/Math/MathML"><topic>
-<num>{QUERY}</num><query><formula id="f.0"><math><semantics>
+QUERY, SECOND = "NTCIR12-MathWiki-1", "NTCIR12-MathWiki-2"
+TOPIC = """<topic>
+<num>NAME</num><query><formula id="f.0"><math><semantics>
 <mrow><msup><mi>x</mi><mn>2</mn></msup><mo>-</mo><mi>y</mi></mrow>
 <annotation-xml encoding="MathML-Content"><apply><minus/><apply><csymbol cd="ambiguous">
 superscript</csymbol><ci>x</ci><cn type="integer">2</cn></apply><ci>y</ci></apply>
-</annotation-xml><annotation encoding="application/x-tex">x^{{2}}-y</annotation>
-</semantics></math></formula></query></topic></topics>"""
+</annotation-xml><annotation encoding="application/x-tex">x^{2}-y</annotation>
+</semantics></math></formula></query></topic>"""
+QUERIES = (
+    '<topics xmlns="http://www.w3.org/1998/Math/MathML">'
+    + TOPIC.replace("NAME", QUERY)
+    + TOPIC.replace("NAME", SECOND)
+    + "</topics>"
+)
 V, N, OP, END = 60006, 60002, 60008, 60004
 MINUS, SUP = [OP, 60026], [OP, 60009]
 X, Y, TWO, OTHER = [V, 60007], [V, 60061], [N, 60021], [V, 60999]
@@ -62,15 +68,22 @@ def write_tuples(folder: Path) -> None:
     files = {
         "gcl_tuples/opt_judge.json.gz": judged,
         "gcl_tuples/slt_judge.json.gz": layout,
-        "gcl_tuples/query_opt_list.json.gz": {QUERY: opt(MINUS, X, TWO, Y)},
-        "gcl_tuples/query_slt_list.json.gz": {QUERY: slt(X, TWO, Y)},
+        "gcl_tuples/query_opt_list.json.gz": dict.fromkeys(
+            (QUERY, SECOND), opt(MINUS, X, TWO, Y)
+        ),
+        "gcl_tuples/query_slt_list.json.gz": dict.fromkeys(
+            (QUERY, SECOND), slt(X, TWO, Y)
+        ),
     }
     for name in ("gcl_tuples", "runs"):
         (folder / name).mkdir(parents=True)
     for name, values in files.items():
         (folder / name).write_bytes(gzip.compress(json.dumps(values).encode()))
     (folder / "NTCIR12-MathWikiFormula-queries-participants.xml").write_text(QUERIES)
-    judgments = f"{QUERY} 0 Parabola:3 3\n{QUERY} 0 Fermat's:1 0\n"
+    judgments = "".join(
+        f"{query} 0 Parabola:3 {best}\n{query} 0 Fermat's:1 {3 - best}\n"
+        for query, best in ((QUERY, 3), (SECOND, 0))
+    )
     (folder / "qrels.ntcir12-math-browsing-concrete.txt").write_text(judgments)
     article = b'<html><body><math id="Line:1"><mi>z</mi></math></body></html>'
     (folder / "mathemb_top_results_mathml.html.gz").write_bytes(gzip.compress(article))
@@ -99,12 +112,13 @@ def test_numbers_become_the_labels_of_queries(collection):
 
 
 def test_queries_ask_for_formulas(collection):
-    (topic,) = collection.topics()
+    topic, _ = collection.topics()
     assert isinstance(topic, RawTopic)
     assert (topic.topic_id, topic.task, topic.latex) == (QUERY, "ntcir12", "x^{2}-y")
-    (formula,) = collection.topic_formulas()
+    formula, _ = collection.topic_formulas()
     assert formula.content == "[O!minus,0[O!SUP,0[V!𝑥],1[N!2]],1[V!𝑦]]"
-    grades = {j.doc_id: j.grade for j in collection.judgments()}
+    found = collection.judgments()
+    grades = {j.doc_id: j.grade for j in found if j.topic_id == QUERY}
     assert grades == {"Parabola:3": 3, "Fermat's:1": 0}
     assert [post.post_id for post in collection.posts()] == list(grades)
 
