@@ -109,8 +109,8 @@ def test_judged_instances_stand_for_themselves_and_the_first_for_what_looks_alik
         Judgment("A.1", "p", 3, "task1", "v"),
     ]
     sources = Collection(
-        lambda: formulas,
-        find_trees,
+        formulas=lambda: formulas,
+        trees_of=find_trees,
         topics=lambda: [make_topic("B.1", "Find FORMULA_0.", "a+b")],
         judgments=lambda: judgments,
     )
