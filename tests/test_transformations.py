@@ -130,7 +130,7 @@ VERSIONS = {
     "graph.shards.layout.VERSION": LAYOUT_VERSION,
 }
 OUTPUTS = {
-    "corpus.extraction.VERSION": (clean, 7, "71e78743446bad3e"),
+    "corpus.extraction.VERSION": (clean, 8, "71e78743446bad3e"),
     "formula.tree_rows.VERSION": (build_trees, 2, "ea95fe5120fe674b"),
     "ParseTexts.VERSION or BuiltinConfig.VERSION": (
         parse, (1, 1), "308ec19e76dd96ad",

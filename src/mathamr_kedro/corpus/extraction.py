@@ -28,7 +28,7 @@ from mathamr_kedro.corpus.raw import (
     make_failure,
 )
 
-VERSION = 7
+VERSION = 8
 """Of what the readers and the cleaner make of raw files; another one rebuilds it."""
 
 CUT = "text_cut"

@@ -1,6 +1,8 @@
-r"""Posts by their strings (Task 1), as the authors ranked answers in 2022 (QQ-QA-AMR).
+r"""Posts by their strings (Task 1).
 
-An answer is as near as its question and itself are, both as whole linearised graphs:
+The paper ranks formulas only; Appendix C of the thesis shows answers too and does not
+say how they were ranked. Here an answer is as near as its question and itself are, both
+as whole linearised graphs:
 
 .. math:: \text{score}(q, a) = \cos(q, \text{question}(a)) \cdot \cos(q, a)
 
