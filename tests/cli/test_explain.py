@@ -57,7 +57,7 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
     others = {
         "parameters": {"systems": {"formula_rgcn": {}, "other": {}}},
         "topics": topics,
-        "formula_trees": SimpleNamespace(trees=lambda visual_id: None),
+        "formula_trees": SimpleNamespace(find=lambda formula: None),
     }
     memory = {
         name: MemoryDataset(value, copy_mode="assign") for name, value in others.items()

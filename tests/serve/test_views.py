@@ -120,11 +120,11 @@ def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
             {"query": "S1", "post": "S4", "similarity": 0.5},
         ],
         "parts": [
-            {"system": "bm25", "share": 0.123457, "score": 3.0},
-            {"system": "own", "share": 0.2, "score": None},
+            {"system": "bm25", "share": 0.123457, "score": 3.0, "words": []},
+            {"system": "own", "share": 0.2, "score": None, "words": []},
         ],
         "pattern": {"whole": True, "bindings": {"?a": to_plain(show_formula("z"))}},
-        "same": None,
+        "same": None, "close": None, "closeness": None,
         "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
         "statement": None,
         "sentences": shown["sentences"],
