@@ -116,6 +116,11 @@ def test_nothing_close_is_said_to_be_close(searcher, text):
     assert all(r.closeness < FAR and r.close == "far" for r in found.results)
 
 
+def test_a_dollar_that_nothing_closes_is_named(searcher):
+    found = searcher().search("prove that $a+b is even", top=1)
+    assert any("nothing closes a '$'" in warning for warning in found.warnings)
+
+
 def test_a_title_finds_the_same(searcher):
     found = searcher().search("Prove that $\\sqrt p$ is irrational for every prime $p$")
     assert found.results[0].close == "the same"

@@ -10,6 +10,8 @@ POSTS = [
     "the inequality of Cauchy and Schwarz is what we need",
     "there are primes that the sum does not have",
     "a compact space is complete if it is what you think",
+    "a rational number is not irrational",
+    "rational or not",
 ]
 
 
@@ -28,6 +30,7 @@ def check(typed: str):
         ("Cauchy-Schwartz", "Cauchy-schwarz"),
         ("compcat space", "compact space"),
         ("prims", "primes"),
+        ("irational", "irrational"),  # not "rational": few slip in the first letter
     ],
 )
 def test_a_slip_in_a_known_word_is_corrected(typed: str, meant: str) -> None:

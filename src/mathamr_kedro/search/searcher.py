@@ -155,8 +155,10 @@ class Searcher:
         if asked.has_filter and not len(hits):
             told = f"none of the best {depth} posts has what {text!r} asks for"
             warnings.append(told)
+        plain = drop_formulas(query.text)
+        if "$" in plain:
+            warnings.append("nothing closes a '$': what follows it was read as words")
         if (words := self.lookups.words()) is not None:
-            plain = drop_formulas(query.text)
             wording = check_wording(text, plain, words.count_word)
         return answer._replace(
             warnings=(*warnings, *wording.warnings), did_you_mean=wording.did_you_mean

@@ -92,12 +92,15 @@ def _name_language(words: list[str], count: CountWord) -> str:
 
 
 def _correct(word: str, count: CountWord) -> str:
-    """Return the most frequent word of the index that one slip away; else nothing."""
+    """Return the most frequent word of the index that is one slip away; else nothing.
+
+    Few slips are made in the first letter.
+    """
     if len(word) < _LEAST_LETTERS:
         return ""
     near = {other: count(other) for other in sorted({*_list_slips(word)})}
-    best = max(near, key=lambda other: near[other])
-    return best if near[best] else ""
+    known = [other for other in near if near[other]]
+    return max(known, key=lambda o: (o[0] == word[0], near[o]), default="")
 
 
 def _list_slips(word: str) -> Iterator[str]:

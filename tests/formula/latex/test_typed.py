@@ -51,9 +51,9 @@ def test_formulas_get_their_dollars(typed, marked):
     [
         "Cauchy-Schwarz", "I have a question - is a ring a field?", "he/she, and/or",
         "Gödel's theorem, café", "costs $5 or x^2", "a well-known 2-group",
-        "some_file_2_name",
+        "some_file_2_name", r"let \begin{align} a &= x^2 \\ b &= a \end{align} hold",
         "what is e? 1. it is a number", "",
     ],
 )  # fmt: skip
-def test_prose_stays_prose(text):
+def test_prose_and_environments_stay_as_they_are(text):
     assert mark_formulas(text) == text

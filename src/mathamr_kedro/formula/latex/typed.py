@@ -25,7 +25,11 @@ _ENCLOSED = {"norm": (r"\lVert ", r" \rVert"), "abs": ("|", "|")}
 _MACRO = re.compile(rf"\\({'|'.join(_MACROS)})(?![A-Za-z])")
 _ENCLOSING = re.compile(r"\\(norm|abs)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _ROOT = re.compile(r"√\s*(?:\(([^()]*)\)|(\w+))")
-_DELIMITED = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|\\\(.*?\\\)|\\\[.*?\\\]", re.DOTALL)
+_DELIMITED = re.compile(
+    r"\$\$.*?\$\$|\$[^$]*\$|\\\(.*?\\\)|\\\[.*?\\\]"
+    r"|\\begin\s*\{(\w+\*?)\}.*?\\end\s*\{\1\}",
+    re.DOTALL,
+)
 _WORD = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|\S)+?(?=[.,;:?!]*(?:\s|$))")
 _OPERATOR = re.compile(r"[=<>+*/|-]|[^\w\s]")
 _COMMAND = re.compile(r"\\[A-Za-z]+|[^\w\s]")
