@@ -21,6 +21,7 @@ from mathamr_kedro.experiment_runs import GridRun, Work, choose_device
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
+from mathamr_kedro.experiments.versions import describe_changes
 from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
@@ -76,10 +77,11 @@ def _row(text: str, label: str) -> list[str]:
     return [cell.strip() for cell in line.split("|")[2:-1]]
 
 
-def test_list_shows_versions(run, versions):
+def test_list_shows_versions_and_what_each_changed(run, versions):
     output = run("list")
     assert len(versions) == 2
     assert all(version in output for version in versions)
+    assert "training.loss.beta 1 → 0.5" in output
     *_, unused = output.splitlines()
     assert unused.startswith("Not run yet: auxiliary_loss, ")
     assert "formula_modes" not in unused
@@ -104,6 +106,25 @@ def test_show_gives_the_tables(run, versions):
     assert "0.5" in _row(older, "Both")[0]
     result = json.loads(run("show", "formula_modes", "--output", "json"))
     assert len(result["cells"]) == 12
+
+
+def test_compare_shows_what_changed(run, versions):
+    text = run("compare", "formula_modes", versions[1], "--measure", "nDCG'")
+    measure, *_, change, low, high, p, corrected, _ = _row(text, "both")
+    assert measure == "nDCG'"
+    assert float(change.rstrip("*")) == pytest.approx(0.1, abs=0.005)
+    assert float(low) < 0.1 < float(high)
+    assert float(p) <= float(corrected) < 0.05 and change.endswith("*")
+    assert _row(text, "training.loss.beta") == ["1", "0.5"]
+    table = run("compare", "formula_modes", *versions, "--output", "csv")
+    header, *rows = table.splitlines()
+    assert "baseline" not in header  # of the systems of a run
+    assert rows and all(row.startswith("both,") for row in rows)
+
+
+def test_compare_refuses_a_measure_that_no_version_has(run, versions):
+    with pytest.raises(ConfigurationError, match=r"did you mean \"nDCG'\""):
+        run("compare", "formula_modes", versions[1], "--measure", "nDGC'")
 
 
 def test_unknown_version_is_refused(run):
@@ -217,3 +238,22 @@ def test_cells_whose_graphs_failed_are_skipped_and_the_others_run(
     ]
     assert endings[1].seconds == 0.0
     assert "no graphs" in works[0].log.read_text()
+
+
+SETTINGS = {"shared": {"seed": 1}, "conditions": {"a": {}}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (None, {}, "the first"),
+        ({}, {"topic_set": "b"}, "topic set a → b"),
+        ({}, {}, "nothing: the same settings"),
+    ],
+)
+def test_a_version_says_what_it_changed(before, after, told):
+    same = {"topic_set": "a", "collection": "c", "rows": {}, "settings": SETTINGS}
+    old = None if before is None else same | before
+    assert describe_changes(old, same | after) == told
+    whole = None if old is None else {"collections": {"one": old, "gone": old}}
+    assert describe_changes(whole, {"collections": {"one": same | after}}) == told

@@ -182,6 +182,9 @@ def test_the_score_that_is_explained_is_that_of_the_search(client, system) -> No
         if why["terms"] and len(why["parts"]) == 1:
             assert sum(t["share"] for t in why["terms"]) == pytest.approx(own, abs=1e-4)
         assert why["reasons"]
+        for part in why["parts"]:
+            own = sum(word["share"] for word in part["words"])
+            assert not part["words"] or own == pytest.approx(part["score"], abs=1e-4)
     if system is None:  # the question of the thread counts too
         assert any(term["in_question"] for term in why["terms"])
 

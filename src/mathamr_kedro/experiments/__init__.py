@@ -15,7 +15,7 @@ outcomes       tables, tests and settings: one version of a result
    │ reports       the tables of the thesis      benchmark   systems × collections
    │ figures       plots                         examples    of topics and results
    ▼
-versions       the results of all runs
+versions       how two versions differ
 
 trainings      the parameters of a training in this project
 ```

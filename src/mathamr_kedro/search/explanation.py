@@ -86,7 +86,7 @@ def describe_parts(
             lines += describe_parts(part.parts, matches, limit)
         if part.words and not math.isnan(part.score):
             lines.append(f"{part.system} {part.score:.4f} is the sum of:")
-            lines += [f"{share:8.4f}  {word}" for word, share in part.words[:limit]]
+            lines += [f"{w.share:8.4f}  {w.word}" for w in part.words[:limit]]
     if several and matched is not None:
         lines.append(f"{matched.system} {matched.score:.4f} is the sum of:")
     if parts and matched is None:

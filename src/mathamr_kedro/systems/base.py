@@ -182,7 +182,8 @@ class Term(NamedTuple):
     """What it is, if that is not MaxSim."""
 
 
-class WordShare(NamedTuple):
+@dataclass(frozen=True)
+class WordShare:
     """A word of a query, or a token of its formulas, and what it adds to a score."""
 
     word: str

@@ -276,15 +276,6 @@ def test_bad_starts_are_named(trained: Path, changes, error, message) -> None:
     assert isinstance(find_cause(caught.value), error)
 
 
-def test_settings_that_have_no_effect_are_named(
-    other: Path, released: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    start(other, released, optimizer={"learning_rate": 0.5}, model={"num_layers": 9})
-    assert "training.optimizer.learning_rate 0.5" in caplog.text
-    assert "training.model.num_layers 9 (its own: 2)" in caplog.text
-    assert "hidden_dim" not in caplog.text  # the same as the encoder's
-
-
 def test_before_an_encoder_is_trained_there_are_no_scores(tmp_path: Path) -> None:
     catalog = {"mathamr_plus.model": SimpleNamespace(exists=lambda: False)}
     assert release._find_metrics(catalog, tmp_path) == []

@@ -12,7 +12,10 @@ from mathamr_kedro.cli.experiments._results import find_results
 from mathamr_kedro.experiment_runs import list_experiments
 from mathamr_kedro.experiments.benchmark import BENCHMARK
 from mathamr_kedro.experiments.outcomes import SYSTEMS
-from mathamr_kedro.experiments.versions import summarise_version
+from mathamr_kedro.experiments.versions import (
+    describe_changes,
+    summarise_version,
+)
 from mathamr_kedro.project import find_project, open_catalog
 
 
@@ -20,7 +23,7 @@ from mathamr_kedro.project import find_project, open_catalog
 @ENV
 @DATA_ROOT
 def command(env: str | None, data_root: str | None) -> None:
-    """List the versions of all results.
+    """List the versions of all results, and what each changed.
 
     What is the same in all of them is said once, above the table.
     """
@@ -30,9 +33,13 @@ def command(env: str | None, data_root: str | None) -> None:
     unused = []
     for name in [*experiments, SYSTEMS, BENCHMARK]:
         versions = find_results(catalog, name)
-        found = versions.list()[::-1]
-        rows += [(name, v, *summarise_version(versions.read(v))) for v in found]
-        if not found and name in experiments:
+        before = None
+        for version in reversed(versions.list()):
+            result = versions.read(version)
+            changes = describe_changes(before, result)
+            rows.append((name, version, *summarise_version(result), changes))
+            before = result
+        if before is None and name in experiments:
             unused.append(name)
     _print_versions(rows)
     if unused:
@@ -44,9 +51,9 @@ def _print_versions(rows: Sequence[tuple[str, ...]]) -> None:
     """Print a row for each version; a column of one value is a line above."""
     if not rows:
         return
-    titles = "experiment version collection conditions seeds cells".split()
+    titles = "experiment version collection conditions seeds cells changed".split()
     columns = dict(zip(titles, zip(*rows, strict=True), strict=True))
-    for title in titles[2:]:
+    for title in titles[2:6]:
         if len(rows) > 1 and len(set(columns[title])) == 1:
             click.echo(f"{title}: {columns.pop(title)[0]}")
     rows = list(zip(*columns.values(), strict=True))
