@@ -498,13 +498,13 @@ function openWhy(id) {
   }, true);
 }
 
-// What the score on the card is the sum of.
+// What the score is the sum of; the card says how close the post is instead, if that is known.
 function showSum(found) {
   const row = (share, ...what) => make("tr", {}, make("td", {}, share.toFixed(3)), make("td", {}, ...what));
   const given = found.parts.length > 1 ? found.parts.map((part) => row(part.share, `by ${part.system}${part.score === null ? ", which did not find it" : `, whose own score is ${part.score.toFixed(3)}`}`)) : [];
   const terms = found.terms.map((term) => row(term.share, ...showParts(term.query, { plain: true }),
     make("span", { class: "name" }, ` ${term.similarity.toFixed(2)} like${term.in_question ? ", in its question," : ""} `), ...showParts(term.post, { plain: true })));
-  const title = `${isFormula() ? "Its place comes from the score" : "The score"} ${found.score.toFixed(3)}, the sum of`;
+  const title = `Its place comes from the score ${found.score.toFixed(3)}, the sum of`;
   const table = (rows) => make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Score" }, make("table", { class: "sum" }, make("tbody", {}, ...rows)));
   const shown = [table(given.length ? given : terms)];
   for (const part of found.parts) if (part.words.length && part.score !== null) shown.push(make("p", { class: "lead" }, `The score ${part.score.toFixed(3)} of ${part.system} is the sum of`), table(part.words.map((word) => row(word.share, word.word))));
