@@ -226,7 +226,7 @@ class Searcher:
         else:
             types, _ = _split_types(post_types)
             parts = self.systems.explain(query, post_id, system, types)
-            terms = self._match(query, post_id, parts)
+            (terms,) = self._match(query, [post_id], [parts])
         reasons = self.list_reasons(query, post_id)
         return replace(found, parts=parts, terms=terms, reasons=reasons)
 
@@ -411,9 +411,12 @@ class Searcher:
         results = []
         words = self.lookups.words()
         bound = words.bound_score(query) if words is not None else 0.0
-        scored = zip(posts, hits.scores.tolist(), strict=True)
-        for rank, (post, score) in enumerate(scored, start=1):
-            parts = self.systems.explain(query, post.key, system, types)
+        explained = [
+            self.systems.explain(query, key, system, types) for key in hits.ids
+        ]
+        matched = self._match(query, hits.ids, explained)
+        scored = zip(posts, hits.scores.tolist(), explained, matched, strict=True)
+        for rank, (post, score, parts, matches) in enumerate(scored, start=1):
             features = list_features(parts, bound)
             close = None if features is None else measure_closeness(features)
             results.append(
@@ -424,7 +427,7 @@ class Searcher:
                     post.post_type,
                     texts.title_of(post.key),
                     texts.snippet_of(post.key),
-                    self._match(query, post.key, parts),
+                    matches,
                     parts,
                     statements.get(post.key),
                     closeness=close,
@@ -442,14 +445,16 @@ class Searcher:
         return caption_nodes(*query.written, _entry(query).kinds)
 
     def _match(
-        self, query: Query, key: PostId, parts: Sequence[ScorePart]
-    ) -> tuple[Match, ...]:
-        """Put the terms of a score into words, the largest first."""
-        leaves = (leaf for part in parts for leaf in part.leaves())
-        terms: Sequence[Term] = next((p.terms for p in leaves if p.terms), ())
-        if not terms:
-            return ()
-        owners = list(dict.fromkeys(term.owner for term in terms))
+        self,
+        query: Query,
+        keys: Sequence[PostId],
+        explained: Sequence[Sequence[ScorePart]],
+    ) -> list[tuple[Match, ...]]:
+        """Put the terms of the score of each post into words, the largest first."""
+        terms = [_find_terms(parts) for parts in explained]
+        owners = list(dict.fromkeys(term.owner for some in terms for term in some))
+        if not owners:
+            return [()] * len(keys)
         texts = self.lookups.texts(owners)
         labels = {
             post.key: label_nodes(post, self._caption(post, texts.get(post.key)))
@@ -457,15 +462,24 @@ class Searcher:
         }
         mine = label_nodes(_entry(query), self._caption_query(query))
         matches = [
-            Match(
-                mine[t.row] + (f" ({t.note})" if t.note else ""),
-                ("" if t.owner == key else "question ") + labels[t.owner][t.partner],
-                t.similarity,
-                t.weight,
-            )
-            for t in terms
+            [
+                Match(
+                    mine[t.row] + (f" ({t.note})" if t.note else ""),
+                    ("" if t.owner == key else "question ")
+                    + labels[t.owner][t.partner],
+                    t.similarity,
+                    t.weight,
+                )
+                for t in some
+            ]
+            for key, some in zip(keys, terms, strict=True)
         ]
-        return tuple(sorted(matches, key=lambda match: -match.share))
+        return [tuple(sorted(some, key=lambda m: -m.share)) for some in matches]
+
+
+def _find_terms(parts: Sequence[ScorePart]) -> Sequence[Term]:
+    leaves = (leaf for part in parts for leaf in part.leaves())
+    return next((leaf.terms for leaf in leaves if leaf.terms), ())
 
 
 def _split_types(names: Sequence[str] | None) -> tuple[PostTypes, list[str]]:
