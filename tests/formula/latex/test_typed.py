@@ -21,6 +21,11 @@ from mathamr_kedro.formula.latex.typed import mark_formulas, write_latex
         (r"\abs{x} < \eps", r"|x| < \varepsilon"),
         (r"\norm{x_{n}}", r"\lVert x_{n} \rVert"),
         (r"\Re z + \Z", r"\Re z + \mathbb{Z}"),
+        ("sqrt(f(x)+1) <= 2pi", r"\sqrt{f(x)+1} \leq 2\pi"),
+        ("e^(i pi) != 1", r"e^{(i\pi)} \neq 1"),
+        ("x -> infinity => x >= 0", r"x \to \infty \Rightarrow x \geq 0"),
+        ("n!=1", "n! = 1"),
+        (r"X \ar@{->}[r] Y", r"X \ar@{->}[r] Y"),
     ],
 )
 def test_it_has_the_trees_of_its_latex(typed, latex):
@@ -40,6 +45,10 @@ def test_it_has_the_trees_of_its_latex(typed, latex):
         ("every ε > 0 has a δ", "every $ε > 0$ has a $δ$"),
         (r"let x \in \RR be", r"let $x \in \mathbb{R}$ be"),
         (r"$x$ and y² = 2", r"$x$ and $y^{2} = 2$"),
+        ("is sqrt(p) irrational", r"is $\sqrt{p}$ irrational"),
+        ("sqrt 2 is irrational", r"$\sqrt{2}$ is irrational"),
+        ("1/n as n -> infinity", r"$1/n$ as $n \to  \infty $"),
+        ("e.g. pi/4 or x>=-1", r"e.g. $\pi /4$ or $x\ge -1$"),
     ],
 )
 def test_formulas_get_their_dollars(typed, marked):
@@ -52,7 +61,8 @@ def test_formulas_get_their_dollars(typed, marked):
         "Cauchy-Schwarz", "I have a question - is a ring a field?", "he/she, and/or",
         "Gödel's theorem, café", "costs $5 or x^2", "a well-known 2-group",
         "some_file_2_name", r"let \begin{align} a &= x^2 \\ b &= a \end{align} hold",
-        "what is e? 1. it is a number", "",
+        "what is e? 1. it is a number", "", "is pi a number", "what does sqrt mean",
+        "the infinity norm - or pi day", "step 1 -> step 2", "w/o proof, n/a", "24/7",
     ],
 )  # fmt: skip
 def test_prose_and_environments_stay_as_they_are(text):

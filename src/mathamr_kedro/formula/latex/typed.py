@@ -4,6 +4,7 @@ r"""What people type, as LaTeX: formulas without dollars, Unicode, everyday macr
 
     show that ∑ 1/n² = π²/6     show that $\sum 1/n^{2} = \pi^{2}/6$
     every $x\in\RR$             every $x\in\mathbb{R}$
+    is sqrt(p) <= pi            is $\sqrt{p} \le \pi$
 """
 
 from __future__ import annotations
@@ -24,22 +25,35 @@ _MACROS = {
 _ENCLOSED = {"norm": (r"\lVert ", r" \rVert"), "abs": ("|", "|")}
 _MACRO = re.compile(rf"\\({'|'.join(_MACROS)})(?![A-Za-z])")
 _ENCLOSING = re.compile(r"\\(norm|abs)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-_ROOT = re.compile(r"√\s*(?:\(([^()]*)\)|(\w+))")
+_ROOT = re.compile(r"(?:√|(?<![\\A-Za-z])sqrt)\s*(?:\(((?:[^()]|\([^()]*\))*)\)|(\w+))")
+_PLAIN = {
+    "<=>": r"\iff ", "<=": r"\le ", ">=": r"\ge ", " !=": r" \ne ", "->": r"\to ",
+    "=>": r"\Rightarrow ", "pi": r"\pi ", "infinity": r"\infty ",
+}  # fmt: skip
+"""As keyboards have it; ``n!=1`` is about a factorial."""
+_PLAINLY = re.compile(
+    r"(?<![{@<>=-])(?:<=>|[<>]=|[-=]>)(?![<>=])| !="
+    r"|(?<![\\A-Za-z])(?:pi|infinity)(?![A-Za-z])"
+)
+_BRACKETED = re.compile(r"([\^_])(\([^()]*\))")
 _DELIMITED = re.compile(
     r"\$\$.*?\$\$|\$[^$]*\$|\\\(.*?\\\)|\\\[.*?\\\]"
     r"|\\begin\s*\{(\w+\*?)\}.*?\\end\s*\{\1\}",
     re.DOTALL,
 )
-_WORD = re.compile(r"(?:\{(?:[^{}]|\{[^{}]*\})*\}|\S)+?(?=[.,;:?!]*(?:\s|$))")
-_OPERATOR = re.compile(r"[=<>+*/|-]|[^\w\s]")
+_WORD = re.compile(
+    r"(?:sqrt\s(?=\d))?(?:\{(?:[^{}]|\{[^{}]*\})*\}|\S)+?(?=[.,;:?!]*(?:\s|$))"
+)
+_OPERATOR = re.compile(r"[=<>+*/|-]|[^\w\s]|[<>!]=|<?=>|->")
 _COMMAND = re.compile(r"\\[A-Za-z]+|[^\w\s]")
-_ATOM = re.compile(r"\(*(?:\d+(?:\.\d+)?|[A-Za-z])\)*")
+_ATOM = re.compile(r"\(*-?(?:\d+(?:\.\d+)?|\d*(?:pi|infinity)|[A-Za-z])\)*")
 _MATHEMATICAL = re.compile(
-    r"\\[A-Za-z]|(?:(?<![A-Za-z_])[A-Za-z]|[)}\]])[\^_][\w{(\\+-]|\d\^|\w[=<>]|[=<>]\w"
-    r"|\b[A-Za-z0-9][+*/][A-Za-z0-9(]\b|\b[A-Za-z]\([A-Za-z0-9]\)|^d[stuvxyz]$"
+    r"\\[A-Za-z]|(?:(?<![A-Za-z_])(?:[A-Za-z]|pi)|[)}\]])[\^_][\w{(\\+-]|\d\^|\w[=<>]"
+    r"|[=<>]\w|\b(?!(?i:n/a|w/o|i/o)\b)(?:\d*pi|[A-Za-z0-9])[+*/](?:\d*pi|[A-Za-z0-9(])\b"
+    r"|\b[A-Za-z]\([A-Za-z0-9]\)|^d[stuvxyz]$|\bsqrt\s?[(\d]"
 )
 _RUN = re.compile(r"[MCOA]+")
-_EQUATION = re.compile(r"A[=<>+]A")
+_EQUATION = re.compile(r"A(?:[=<>+]|[<>!]=|<?=>|->)A")
 
 
 def write_latex(formula: str) -> str:
@@ -51,6 +65,8 @@ def write_latex(formula: str) -> str:
     formula = _ENCLOSING.sub(lambda m: m[2].join(_ENCLOSED[m[1]]), formula)
     formula = _MACRO.sub(lambda m: _MACROS[m[1]], formula)
     formula = _ROOT.sub(lambda m: rf"\sqrt{{{m[1] or m[2]}}}", formula)
+    formula = _BRACKETED.sub(r"\1{\2}", formula)
+    formula = _PLAINLY.sub(lambda m: _PLAIN[m[0]], formula)
     if formula.isascii():
         return formula
     parts: list[str] = []
@@ -111,13 +127,15 @@ def _classify(word: str) -> str:
 
 
 def _trim(kinds: str, first: int, last: int) -> tuple[int, int]:
-    """Leave out letters at the ends that no operator joins, and dashes."""
+    """Leave out letters at the ends that no operator joins, and operators."""
     while last > first + 1 and (
         kinds[last - 1] == "O"
         or (kinds[last - 1] == "A" and kinds[last - 2] not in "CO")
     ):
         last -= 1
-    while last > first + 1 and kinds[first] == "A" and kinds[first + 1] not in "CO":
+    while last > first + 1 and (
+        kinds[first] == "O" or (kinds[first] == "A" and kinds[first + 1] not in "CO")
+    ):
         first += 1
     return first, last
 
