@@ -27,7 +27,7 @@ class Section(NamedTuple):
 
 
 def split_sections(text: str, markup: Markup) -> list[Section]:
-    """Split at headings of the first three levels; those inside code do not count.
+    r"""Split at headings of the first three levels; those inside code do not count.
 
     What is before the first heading is a section without a title. Sections have a text:
     a heading without one goes to the titles of those below it.
@@ -35,6 +35,10 @@ def split_sections(text: str, markup: Markup) -> list[Section]:
     Args:
         text: of the whole file.
         markup: ``markdown``, ``html`` or ``text``; LaTeX has units of its own.
+
+    >>> text = "<h1>Rings</h1>\nA set.\n<h2>Ideals</h2>\nA part."
+    >>> [(section.line, section.title) for section in split_sections(text, "html")]
+    [(0, 'Rings'), (2, 'Ideals')]
     """
     found = [_Heading(0, 0, 0, ""), *_find_headings(text, markup)]
     headings = Headings()

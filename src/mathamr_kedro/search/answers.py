@@ -116,6 +116,10 @@ class FoundTexts(dict[PostId, Post]):
 
 
 def shorten(text: str, max_length: int = _SNIPPET) -> str:
-    """Return a text as one line, cut if it is too long."""
+    r"""Return a text as one line, cut if it is too long.
+
+    >>> shorten("a ring\nof integers"), shorten("a ring\nof integers", 8)
+    ('a ring of integers', 'a ring …')
+    """
     line = " ".join(text.split())
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
