@@ -19,7 +19,7 @@ from mathamr_kedro.base.records import Formula, FormulaMention
 from mathamr_kedro.corpus import PostCleaner
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
+from mathamr_kedro.formula.tree_store import VERSION as TREES_VERSION
 from mathamr_kedro.graph import (
     BuildBlocks,
     FuseRecords,
@@ -28,7 +28,7 @@ from mathamr_kedro.graph import (
     GraphVariant,
 )
 from mathamr_kedro.graph.blocks import VERSION as BLOCKS_VERSION
-from mathamr_kedro.graph.numbering import RAW_SCHEMA
+from mathamr_kedro.graph.builder import RAW_SCHEMA
 from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.shards.layout import VERSION as LAYOUT_VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter

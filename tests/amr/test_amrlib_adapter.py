@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
-from mathamr_kedro.amr.amrlib_adapter import AmrlibConfig, AmrlibParser
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.graphs import ParseFailure
+from mathamr_kedro.amr.parsers import AmrlibConfig, AmrlibParser
 from mathamr_kedro.base.errors import ConfigurationError
 
 GRAPHS = {

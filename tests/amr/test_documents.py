@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
 from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import (
     ParsedDocument,
@@ -10,6 +9,7 @@ from mathamr_kedro.amr.documents import (
     parse_isolating,
 )
 from mathamr_kedro.amr.graphs import PLACEHOLDER, AMRGraph, Edge, ParseFailure
+from mathamr_kedro.amr.parsers import BuiltinConfig
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
-from mathamr_kedro.amr.graphs import Edge
-from mathamr_kedro.amr.merging import merge_graphs
+from mathamr_kedro.amr.graphs import Edge, merge_graphs
 from mathamr_kedro.amr.penman_io import format_graph, read_graph
 
 

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
-from mathamr_kedro.amr.parsers import PARSERS, Parsers, describe_parser
+from mathamr_kedro.amr.parsers import PARSERS, BuiltinConfig, Parsers, describe_parser
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.errors import ConfigurationError
 

@@ -1,7 +1,7 @@
 import pytest
 
+from mathamr_kedro.amr.graphs import restore_placeholders
 from mathamr_kedro.amr.penman_io import format_graph, read_graph
-from mathamr_kedro.amr.placeholder_nodes import restore_placeholders
 
 
 @pytest.mark.parametrize(

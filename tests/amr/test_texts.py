@@ -4,8 +4,8 @@ import pytest
 
 from mathamr_kedro.amr.documents import ParserSettings
 from mathamr_kedro.amr.graphs import ParseFailure
+from mathamr_kedro.amr.parsers import ParsedText, ParseTexts
 from mathamr_kedro.amr.penman_io import read_graph
-from mathamr_kedro.amr.texts import ParsedText, ParseTexts
 from mathamr_kedro.base.errors import ConfigurationError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.corpus.dump_records import read_comments, read_posts
 from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.corpus.xml_records import read_comments, read_posts
 
 
 def dump(tmp_path, *rows):

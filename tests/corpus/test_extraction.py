@@ -6,7 +6,7 @@ from mathamr_kedro.corpus.extraction import (
     clean_in_batches,
 )
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
-from mathamr_kedro.corpus.topic_cleaning import clean_topic
+from mathamr_kedro.corpus.topics import clean_topic
 
 
 def raw_post(post_id="1", title="", body="<p>x</p>", **values):

@@ -6,10 +6,9 @@ from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
-from mathamr_kedro.corpus.formula_rows import FormulaRow
+from mathamr_kedro.corpus.placeholders import FormulaRow
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
-from mathamr_kedro.corpus.topic_cleaning import clean_topic
-from mathamr_kedro.corpus.topics import TopicFormulas
+from mathamr_kedro.corpus.topics import TopicFormulas, clean_topic
 from mathamr_kedro.formula import TreeRow
 
 FORMULAS = """visual_id\tjudged\tlatex\tslt\topt

@@ -11,7 +11,7 @@ from mathamr_kedro.corpus import (
     clean_comment,
     clean_topic,
 )
-from mathamr_kedro.corpus.formula_rows import FormulaRow, find_disagreement
+from mathamr_kedro.corpus.placeholders import FormulaRow, find_disagreement
 from mathamr_kedro.corpus.raw import RawPost
 
 ROWS = {

@@ -4,7 +4,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula
-from mathamr_kedro.corpus.formula_tables import FormulaJoin, FormulaTables
+from mathamr_kedro.corpus.arqmath import FormulaJoin, FormulaTables
 
 V3 = (
     "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula"

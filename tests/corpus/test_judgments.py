@@ -4,12 +4,12 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import Failure, Judgment
+from mathamr_kedro.corpus.formula_index import VisualIndex
 from mathamr_kedro.corpus.judgments import (
     check_formula_ids,
     read_judgments,
     unknown_posts,
 )
-from mathamr_kedro.corpus.visual_index import VisualIndex
 
 
 def read(tmp_path, text, task="task1"):

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.corpus.extraction import clean_text
-from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.math_elements import MathElement
-from mathamr_kedro.corpus.sections import split_sections
+from mathamr_kedro.corpus.sections import FrontMatter, split_sections
 from mathamr_kedro.formula import slt_from_mathml, trees_from_latex
 from tests.conftest import LONG, ends
 

@@ -13,7 +13,7 @@ import yaml
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.corpus.extraction import PostCleaner
-from mathamr_kedro.corpus.ntcir12_tuples import Ntcir12Tuples, TupleFiles
+from mathamr_kedro.corpus.ntcir12 import Ntcir12Tuples, TupleFiles
 from mathamr_kedro.corpus.raw import RawTopic
 from tests.conftest import PROJECT
 

@@ -2,10 +2,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
     FormulaMarks,
+    FormulaRow,
     split_punctuation,
     strip_delimiters,
     visual_id_of_latex,

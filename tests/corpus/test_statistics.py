@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from mathamr_kedro.corpus.statistics import (
+from mathamr_kedro.corpus.report import (
     count_failures,
     describe_formulas,
     describe_judgments,

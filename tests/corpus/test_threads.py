@@ -1,4 +1,4 @@
-from mathamr_kedro.corpus.threads import Threads
+from mathamr_kedro.corpus.training import Threads
 
 HEADS = [
     ("1", "question", None, "2"),

@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.corpus.xml_rows import read_rows, read_xml
+from mathamr_kedro.corpus.xml_records import read_rows, read_xml
 
 DUMP = (
     '<?xml version="1.0" encoding="utf-8"?>\n<posts>\n'

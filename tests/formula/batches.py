@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.formula.tree_batches import find_new_formulas
-from mathamr_kedro.formula.tree_rows import build_rows
+from mathamr_kedro.formula.tree_store import build_rows
 
 
 def build_batch(

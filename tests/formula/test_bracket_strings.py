@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import FormulaError
-from mathamr_kedro.formula.bracket_strings import (
+from mathamr_kedro.formula.node import (
+    Node,
     format_bracket_string,
     parse_bracket_string,
 )
-from mathamr_kedro.formula.node import Node
 
 
 def test_next_symbol_stands_first_and_unmarked():

@@ -6,8 +6,7 @@ import re
 from pathlib import Path
 
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.formula.svg_drawing import draw_svg
-from mathamr_kedro.formula.text_drawing import draw_text
+from mathamr_kedro.formula.drawing import draw_svg, draw_text
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "formula_trees.md"
 EXAMPLE = re.compile(r"`(\[[^`\n]+\])`\n\n```text\n(.*?)\n```", re.DOTALL)

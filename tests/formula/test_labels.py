@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula.labels import ARQMATH_SPELLING, clean_text, escape_label
+from mathamr_kedro.formula.node import ARQMATH_SPELLING, clean_text, escape_label
 
 
 @pytest.mark.parametrize(

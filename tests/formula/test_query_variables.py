@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, trees_from_latex
-from mathamr_kedro.formula import query_variables as module
-from mathamr_kedro.formula.query_variables import QueryPattern
+from mathamr_kedro.formula import matching as module
+from mathamr_kedro.formula.matching import QueryPattern
 
 OPERATORS = ("U!plus", "U!times", "O!SUP", "O!divide")
 

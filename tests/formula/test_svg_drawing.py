@@ -7,7 +7,7 @@ from lxml import etree
 
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.formula.svg_drawing import draw_svg
+from mathamr_kedro.formula.drawing import draw_svg
 
 NS = "{http://www.w3.org/2000/svg}"
 SLT = FormulaTree.from_string("[V!x[<[V!y]],a[N!2],b[V!i]]")

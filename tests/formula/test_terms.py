@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.formula.terms import Term
+from mathamr_kedro.formula.matching import Term
 
 
 def read(latex, **variables):

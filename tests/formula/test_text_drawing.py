@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.text_drawing import MAX_NODES, draw_text
+from mathamr_kedro.formula.drawing import MAX_NODES, draw_text
 
 
 def draw(text):

@@ -10,7 +10,7 @@ from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.formula import TreeStore, tree_batches
 from mathamr_kedro.formula.tree_batches import TreeBatches
-from mathamr_kedro.formula.tree_rows import build_rows
+from mathamr_kedro.formula.tree_store import build_rows
 from tests.formula.batches import build_batch
 
 

@@ -9,11 +9,11 @@ import pytest
 import mathamr_kedro.formula
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
-from mathamr_kedro.formula.tree_rows import (
+from mathamr_kedro.formula.tree_store import (
     TreeRow,
+    TreeStore,
     write_deviations,
 )
-from mathamr_kedro.formula.tree_store import TreeStore
 from tests.formula.batches import build_batch
 
 SLT = FormulaTree.from_string("[V!latex]", "slt")

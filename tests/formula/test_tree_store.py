@@ -13,8 +13,7 @@ import pytest
 
 from mathamr_kedro.base.errors import InputError, MalformedInputError, MissingInputError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.tree_rows import TreeRow
-from mathamr_kedro.formula.tree_store import TreeStore
+from mathamr_kedro.formula.tree_store import TreeRow, TreeStore
 
 SLT, OPT = "[V!x,a[N!2]]", "[O!SUP,0[V!𝑥],1[N!2]]"
 
@@ -160,7 +159,7 @@ def test_store_of_another_version_is_refused(tmp_path):
 
 WRITER = """
 import sys
-from mathamr_kedro.formula.tree_rows import TreeRow
+from mathamr_kedro.formula.tree_store import TreeRow
 from mathamr_kedro.formula.tree_store import TreeStore
 store = TreeStore(sys.argv[1])
 done = len(store.finished_batches())

@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.tuples import MAX_CHARACTERS
+from mathamr_kedro.formula.tree import MAX_CHARACTERS
 
 SLT = "[V!x[+[V!y]],a[N!2]]"
 OPT = "[U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]"

@@ -15,10 +15,16 @@ from mathamr_kedro.graph.blocks import (
     BuildBlocks,
     GraphBlock,
     LabelCounts,
+    Vocabularies,
     build_block,
 )
-from mathamr_kedro.graph.builder import ArrayBuilder, label_formulas
-from mathamr_kedro.graph.numbering import CONCEPT, SYMBOL, VocabularyNumbering
+from mathamr_kedro.graph.builder import (
+    CONCEPT,
+    SYMBOL,
+    ArrayBuilder,
+    VocabularyNumbering,
+    label_formulas,
+)
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
@@ -26,7 +32,6 @@ from mathamr_kedro.graph.vocabulary import (
     RelationVocabulary,
     VocabularyConfig,
 )
-from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 
 
 def formula(number: int, visual_id: str) -> FormulaMention:

@@ -6,7 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.graph.fusion import fuse_formulas
+from mathamr_kedro.graph.fusion import (
+    NO_TREES,
+    FormulaLines,
+    fuse_formulas,
+    lay_out_trees,
+)
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
     format_math_graph,
@@ -14,7 +19,6 @@ from mathamr_kedro.graph.penman_graph import (
     read_math_graph,
     unify_formulas,
 )
-from mathamr_kedro.graph.tree_lookup import NO_TREES, FormulaLines, lay_out_trees
 
 
 def make_trees(opt: str | None, slt: str | None) -> FormulaLines:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.graph.joining import join_prepared
-from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
+from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore, join_prepared
 from mathamr_kedro.graph.vocabulary import NodeVocabulary
 from tests.graph.test_prepared import PARAMETERS, prepare
 

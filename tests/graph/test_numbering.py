@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.graph.numbering import normalise_concept, normalise_symbol
+from mathamr_kedro.graph.builder import normalise_concept, normalise_symbol
 
 
 @pytest.mark.parametrize(

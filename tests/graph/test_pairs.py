@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.graph.pairs import PairSplit, SplitConfig
+from mathamr_kedro.graph.preparation import PairSplit, SplitConfig
 
 PAIRS = [(f"q{n}", f"a{n}") for n in range(100)]
 POSTS = {post for pair in PAIRS for post in pair}

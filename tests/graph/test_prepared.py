@@ -18,18 +18,20 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.corpus import FormulaIds
-from mathamr_kedro.graph.blocks import GraphBlock, LabelCounts, build_block
-from mathamr_kedro.graph.configuration import PreprocessingConfig
-from mathamr_kedro.graph.pairs import PairSplit
+from mathamr_kedro.graph.blocks import (
+    GraphBlock,
+    LabelCounts,
+    Vocabularies,
+    build_block,
+)
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-from mathamr_kedro.graph.preparation import Preparation
+from mathamr_kedro.graph.preparation import PairSplit, Preparation, PreprocessingConfig
 from mathamr_kedro.graph.prepared import PreparedStore
 from mathamr_kedro.graph.report import (
     describe_prepared,
     report_preparation,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 
 PARAMETERS = PreprocessingConfig()
 FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)

@@ -3,8 +3,8 @@ import json
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.blocks import LabelCounts
-from mathamr_kedro.graph.numbering import CONCEPT
+from mathamr_kedro.graph.blocks import LabelCounts, Vocabularies
+from mathamr_kedro.graph.builder import CONCEPT
 from mathamr_kedro.graph.released import (
     ReleasedEncoder,
 )
@@ -14,7 +14,6 @@ from mathamr_kedro.graph.vocabulary import (
     RelationVocabulary,
     VocabularyConfig,
 )
-from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 
 TYPES = NodeVocabulary.build({"set": 9, "prove-01": 4}, size=8, rare_below=5)
 ROLES = RelationVocabulary.build({"ARG0": 3})

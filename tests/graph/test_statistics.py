@@ -6,8 +6,7 @@ from pathlib import Path
 
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-from mathamr_kedro.graph.report import report_graphs
-from mathamr_kedro.graph.statistics import GraphTally
+from mathamr_kedro.graph.report import GraphTally, report_graphs
 from tests.pipelines.graph_world import INGESTED
 
 QUESTION = GraphRecord(

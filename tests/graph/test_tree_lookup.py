@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr_kedro.formula import FormulaTree, TreeRow, TreeStore
-from mathamr_kedro.graph.tree_lookup import (
+from mathamr_kedro.graph.fusion import (
     NO_TREES,
     StoredTrees,
     TreeLines,

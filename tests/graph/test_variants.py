@@ -24,11 +24,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr_kedro.graph import variants
+from mathamr_kedro.graph import builder as variants
 from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, GraphArrays
-from mathamr_kedro.graph.builder import ArrayBuilder
+from mathamr_kedro.graph.builder import ArrayBuilder, RawNumbering
 from mathamr_kedro.graph.math_graph import MathGraph
-from mathamr_kedro.graph.numbering import RawNumbering
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,

@@ -21,14 +21,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mathamr_kedro.amr.builtin.candidates import (
+from mathamr_kedro.amr.builtin.concepts import (
     NAME,
     NOTHING,
     VALUES,
     find_candidates,
+    list_features,
 )
-from mathamr_kedro.amr.builtin.concepts import list_features
-from mathamr_kedro.amr.builtin.names import describe_name, make_fragments
+from mathamr_kedro.amr.builtin.fragments import describe_name, make_fragments
 from mathamr_kedro.amr.builtin.relations import BACKWARD, NO_EDGE, Reduced
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.syntax import load_model, parse_sentences
@@ -37,7 +37,12 @@ from mathamr_kedro.amr.builtin.words import Lexicon
 from tools.amr_tables.alignment import align, learn_associations
 from tools.amr_tables.corpora import AnnotatedSentence, read_corpus, read_split
 from tools.amr_tables.lexicon import read_lexicon
-from tools.amr_tables.linear_fitting import fit_classifier, fit_ranker
+from tools.amr_tables.linear_fitting import (
+    fit_classifier,
+    fit_ranker,
+    pack_classifier,
+    pack_ranker,
+)
 from tools.amr_tables.observation import Observation, observe
 
 logger = logging.getLogger(__name__)
@@ -195,7 +200,7 @@ def fit(corpora: Path, out: Path, seed: int = 0) -> None:
         *_list_concept_choices(examples, lexicon, memory), strict=True
     )
     ranker = fit_ranker(groups, targets, weights, minimum=3, decay=1e-3, seed=seed)
-    write_table(out, "concepts", ranker.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "concepts", pack_ranker(ranker, _SMALLEST_WEIGHT), provenance)
     logger.info("Learned concepts from %d choices", len(groups))
     _fit_structure(_list_structures(examples, lexicon), out, provenance, seed)
 
@@ -209,15 +214,15 @@ def _fit_structure(
     relations = fit_classifier(
         features, labels, weights, minimum=3, decay=1e-4, seed=seed
     )
-    table = relations.pack(_SMALLEST_WEIGHT)
+    table = pack_classifier(relations, _SMALLEST_WEIGHT)
     write_table(out, "relations", table, provenance)
     logger.info("Learned relations from %d pairs", len(kept))
     groups, targets, weights = zip(*structures.tops, strict=True)
     tops = fit_ranker(groups, targets, weights, decay=1e-4, seed=seed)
-    write_table(out, "tops", tops.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "tops", pack_ranker(tops, _SMALLEST_WEIGHT), provenance)
     features, labels = zip(*structures.names, strict=True)
     names = fit_classifier(features, labels, decay=1e-4, seed=seed)
-    write_table(out, "names", names.pack(_SMALLEST_WEIGHT), provenance)
+    write_table(out, "names", pack_classifier(names, _SMALLEST_WEIGHT), provenance)
 
 
 def _describe_provenance(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mathamr_kedro.amr import AMRGraph
-from mathamr_kedro.amr.builtin.candidates import ORDINAL
+from mathamr_kedro.amr.builtin.concepts import ORDINAL
 from mathamr_kedro.amr.builtin.fragments import Fragment
 
 _MOODS = frozenset({"imperative", "interrogative"})

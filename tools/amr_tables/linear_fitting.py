@@ -1,19 +1,21 @@
 r"""Linear models over named binary features, learned by AdaGrad.
 
 Learning minimises the negative log-likelihood of
-:class:`~mathamr_kedro.amr.builtin.linear.Classifier` or
-:class:`~mathamr_kedro.amr.builtin.linear.Ranker` with an L2 pull towards zero.
+:class:`~mathamr_kedro.amr.builtin.tables.Classifier` or
+:class:`~mathamr_kedro.amr.builtin.tables.Ranker` with an L2 pull towards zero.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
+from mathamr_kedro.amr.builtin.tables import SCALE, Classifier, Ranker
 
 
 def _number_features(examples: Iterable[Iterable[str]], minimum: int) -> dict[str, int]:
@@ -135,3 +137,33 @@ def _to_matrix(
     data = np.ones(len(indices), dtype=np.float32)
     shape = (len(examples), len(index) + 1)
     return sparse.csr_matrix((data, indices, pointers), shape)
+
+
+def pack_classifier(classifier: Classifier, smallest: float) -> dict[str, Any]:
+    """Return a table that :meth:`Classifier.unpack` reads, without small weights."""
+    weights = classifier.weights[list(classifier.features.values())]
+    rows, columns = np.nonzero(np.abs(weights) >= smallest)
+    whole = np.rint(weights[rows, columns] * SCALE)
+    kept, counts = np.unique(rows, return_counts=True)
+    names = list(classifier.features)
+    return {
+        "labels": list(classifier.labels),
+        "features": [names[row] for row in kept],
+        "counts": _write_numbers(counts),
+        "columns": _write_numbers(columns),
+        "weights": _write_numbers(whole),
+    }
+
+
+def pack_ranker(ranker: Ranker, smallest: float) -> dict[str, Any]:
+    """Return a table that :meth:`Ranker.unpack` reads, without small weights."""
+    weights = {
+        name: round(weight * SCALE)
+        for name, weight in ranker.features.items()
+        if abs(weight) >= smallest
+    }
+    return {"weights": weights}
+
+
+def _write_numbers(numbers: NDArray[Any]) -> str:
+    return " ".join(map(str, numbers.astype(int).tolist()))

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from mathamr_kedro.amr import PLACEHOLDER, AMRGraph
-from mathamr_kedro.amr.builtin.candidates import (
+from mathamr_kedro.amr.builtin.concepts import (
     FORMULA,
     NAME,
     NEGATIVE,
@@ -51,7 +51,7 @@ class Observation(NamedTuple):
     """Labels of tokens and of pairs of tokens."""
 
     labels: dict[int, str]
-    """Token to its label (see :mod:`mathamr_kedro.amr.builtin.candidates`)."""
+    """Token to its label (see :mod:`mathamr_kedro.amr.builtin.concepts`)."""
     edges: dict[tuple[int, int], str]
     """(source token, target token) to role."""
     top: int | None

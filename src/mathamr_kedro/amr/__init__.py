@@ -10,14 +10,11 @@ text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ mergin
 
 | module | what it holds |
 |---|---|
-| ``graphs`` | :class:`AMRGraph`, its edges and attributes; :class:`ParseFailure` |
+| ``graphs`` | :class:`AMRGraph`; many of them under one ``multi-sentence`` root |
 | ``penman_io`` | graphs, symbols and strings as PENMAN text, both ways |
 | ``chunking`` | sentences of mathematical prose, packed into chunks |
-| ``merging`` | many graphs under one ``multi-sentence`` root |
 | ``documents`` | what a parser is; texts to graphs; a bad chunk fails by itself |
-| ``texts`` | the same to PENMAN, as a function that workers run |
-| ``parsers`` | the parsers by name: ``builtin``, ``transition``, ``amrlib_adapter`` |
-| ``placeholder_nodes`` | ``FORMULA_n`` as nodes, whatever neural parsers made of them |
+| ``parsers`` | the parsers by name; texts to PENMAN, as a function that workers run |
 | ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
 
 A text to its graph::
@@ -30,7 +27,6 @@ Importing this package imports neither spaCy nor penman: they are loaded by what
 them.
 """
 
-from mathamr_kedro.amr.builtin_adapter import BuiltinConfig
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
 from mathamr_kedro.amr.documents import (
     AMRParser,
@@ -45,9 +41,18 @@ from mathamr_kedro.amr.graphs import (
     Attribute,
     Edge,
     ParseFailure,
+    merge_graphs,
 )
-from mathamr_kedro.amr.merging import merge_graphs
-from mathamr_kedro.amr.parsers import AUTO, PARSERS, Parsers, describe_parser
+from mathamr_kedro.amr.parsers import (
+    AUTO,
+    PARSERS,
+    BuiltinConfig,
+    ParsedText,
+    Parsers,
+    ParseTexts,
+    describe_parser,
+    make_printable,
+)
 from mathamr_kedro.amr.penman_io import (
     format_graph,
     format_string,
@@ -61,7 +66,6 @@ from mathamr_kedro.amr.report import (
     describe_outcomes,
     report_parsing,
 )
-from mathamr_kedro.amr.texts import ParsedText, ParseTexts, make_printable
 from mathamr_kedro.amr.transition import TransitionConfig
 
 __all__ = [

@@ -16,8 +16,7 @@ from itertools import groupby
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
-from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure
-from mathamr_kedro.amr.merging import merge_graphs
+from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure, merge_graphs
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,
@@ -100,12 +99,6 @@ def parse_documents(
     batch_size: int = _CHUNKS_PER_CALL,
 ) -> list[ParsedDocument | ParseFailure]:
     """Parse texts with formulas as ``FORMULA_n`` into document graphs.
-
-    Args:
-        texts: clean texts.
-        parser: the parser of chunks.
-        max_tokens: limit of a chunk.
-        batch_size: chunks per call of the parser, over the borders of texts.
 
     Returns:
         One result per text, in order. A text fails only if it has no words

@@ -74,12 +74,6 @@ def check_account(
 ) -> None:
     """Refuse a shard in which a text was lost, doubled or made up.
 
-    Args:
-        shard: its name, for the message.
-        expected: ids that were to be parsed.
-        graphs: ids that have a graph.
-        failed: ids that have none.
-
     Raises:
         MalformedInputError: some id is not exactly once a graph or a failure.
     """

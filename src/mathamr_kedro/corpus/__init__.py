@@ -2,26 +2,23 @@
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
-ntcir12_tuples                                judged formulas of NTCIR-12 only
 beir, premises (json_records)                 benchmarks of others
    │ known_items                              other queries over any of them
    │ subset                                   its judged posts only
-   │ xml_rows, topics, formula_tables, judgments
-   │ front_matter, sections                   of own files
+   │ xml_records, topics, judgments
+   │ formats, sections                        of own files
    ▼ raw records and failures
 extraction ──► Post, Comment, Topic           markup (scanning): to flat text
    │                query_parts               only a topic's words or formulas
-   │                                          math_elements, markdown_blocks, latex
+   │                                          math_elements, latex
    │                                          placeholders (delimiters): FORMULA_0, ...
-   │                                          formula_rows: texts against formula files
    ▼
-tables (Arrow), threads (training pairs), visual_index, returnable, training_formulas,
-statistics, report
+tables (Arrow), formula_index, training (pairs, formulas), report
 ```
 
 Files that others publish too (qrels, notes about topics, TSV tables) are read by
-:mod:`mathamr_kedro.trec`. The report draws with matplotlib; import it by its module.
-Names are imported when they are first used: a table needs no reader of XML.
+:mod:`mathamr_kedro.trec`. Names are imported when they are first used: a table needs no
+reader of XML.
 """
 
 from __future__ import annotations
@@ -39,11 +36,20 @@ if TYPE_CHECKING:
         clean_in_batches,
         clean_text,
     )
+    from mathamr_kedro.corpus.formula_index import (
+        FormulaIds,
+        ReturnableRule,
+        VisualIndex,
+    )
     from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
     from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
     from mathamr_kedro.corpus.known_items import KnownItems
-    from mathamr_kedro.corpus.ntcir12 import Ntcir12Collection, Ntcir12Files
-    from mathamr_kedro.corpus.ntcir12_tuples import Ntcir12Tuples, TupleFiles
+    from mathamr_kedro.corpus.ntcir12 import (
+        Ntcir12Collection,
+        Ntcir12Files,
+        Ntcir12Tuples,
+        TupleFiles,
+    )
     from mathamr_kedro.corpus.own_files import OwnCollection
     from mathamr_kedro.corpus.placeholders import FormulaMarks
     from mathamr_kedro.corpus.premises import PremiseCollection, StatementFiles
@@ -61,8 +67,7 @@ if TYPE_CHECKING:
         RawPost,
         RawTopic,
     )
-    from mathamr_kedro.corpus.returnable import FormulaIds, ReturnableRule
-    from mathamr_kedro.corpus.statistics import (
+    from mathamr_kedro.corpus.report import (
         check_accounts,
         count_failures,
         describe_formulas,
@@ -71,15 +76,19 @@ if TYPE_CHECKING:
     )
     from mathamr_kedro.corpus.subset import PostChoice, SubsetCollection, SubsetConfig
     from mathamr_kedro.corpus.tables import RecordTables
-    from mathamr_kedro.corpus.threads import Answers, Threads
-    from mathamr_kedro.corpus.topic_cleaning import clean_topic
-    from mathamr_kedro.corpus.topics import EDITIONS, TopicFormulas, year_of_topic
-    from mathamr_kedro.corpus.training_formulas import (
+    from mathamr_kedro.corpus.topics import (
+        EDITIONS,
+        TopicFormulas,
+        clean_topic,
+        year_of_topic,
+    )
+    from mathamr_kedro.corpus.training import (
+        Answers,
+        Threads,
         TrainingFormulas,
         list_different,
         read_formulas,
     )
-    from mathamr_kedro.corpus.visual_index import VisualIndex
 
 __all__ = [
     "EDITIONS",

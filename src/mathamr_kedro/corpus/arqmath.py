@@ -2,6 +2,17 @@
 
 Files and folders are named relative to one root, so that the official download, the
 embedded sample and any subset are read by the same code.
+
+The formula index is three families of TSV files with the same rows in the same order::
+
+    latex_representation_v3/1.tsv   id post_id thread_id type comment_id old_visual_id
+                                    visual_id issue formula
+    slt_representation_v3/1.tsv     the same rows; formula = Presentation MathML
+    opt_representation_v3/1.tsv     the same rows; formula = Content MathML
+
+The older v2 files have ``id post_id thread_id type visual_id formula``. Files may be
+gzipped, rows are read by the rule of :mod:`mathamr_kedro.trec.tables`. The families are
+read side by side, never as a whole. Ids are numbers: the visual index keeps them so.
 """
 
 from __future__ import annotations
@@ -10,12 +21,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula, Judgment
-from mathamr_kedro.corpus.dump_records import read_comments, read_posts
-from mathamr_kedro.corpus.formula_tables import FormulaTables
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.own_files import read_examples
 from mathamr_kedro.corpus.raw import (
@@ -25,15 +34,188 @@ from mathamr_kedro.corpus.raw import (
     RawComment,
     RawPost,
     RawTopic,
+    is_number,
+    make_failure,
 )
 from mathamr_kedro.corpus.topics import (
     check_topic_formulas,
     read_topic_formulas,
     read_topics,
 )
-from mathamr_kedro.trec import TopicNotes, read_topic_notes
+from mathamr_kedro.corpus.xml_records import read_comments, read_posts
+from mathamr_kedro.trec import TopicNotes, read_table, read_topic_notes
 
+_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
+_V3_COLUMNS = ("comment_id", "old_visual_id", "issue")
+# Rows of one family that wait for their twin; more means that the families differ.
+_MAX_WAITING = 20_000
 T = TypeVar("T")
+
+
+class FormulaTables:
+    """The files of the families, paired by name.
+
+    Raises:
+        MissingInputError: a family or one of its files is missing.
+    """
+
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        by_family = {family: _files_of(folder) for family, folder in folders.items()}
+        for family, files in by_family.items():
+            if not files:
+                raise MissingInputError(
+                    f"Expected files named 1.tsv, 2.tsv, ... (or .tsv.gz) for the "
+                    f"family {family!r} in {str(folders[family])!r}; unpack "
+                    f"{family}_representation_v3.zip there, or drop the family from "
+                    "formula_families in conf/<env>/catalog/ingestion.yml"
+                )
+        first = next(iter(by_family.values()), {})  # none: there is no formula index
+        names = sorted(first, key=lambda n: (len(n), n))
+        for family, files in by_family.items():
+            lacking = sorted(set(names) ^ set(files))
+            if lacking:
+                raise MissingInputError(
+                    f"The families differ: table {lacking[0]!r} is not in all of "
+                    f"{', '.join(folders)} (looked at {str(folders[family])!r}); fetch "
+                    "the missing file"
+                )
+        self._tables = {n: {f: by_family[f][n] for f in by_family} for n in names}
+
+    @property
+    def files(self) -> list[Path]:
+        """All files, table by table in numeric order."""
+        return [file for files in self._tables.values() for file in files.values()]
+
+    def read(self) -> Iterator[Formula | Failure]:
+        """Yield the formulas, table by table, families joined row by row."""
+        for files in self._tables.values():
+            yield from FormulaJoin(files).join()
+
+
+class _Line(NamedTuple):
+    """One row of a TSV file."""
+
+    number: int
+    formula_id: str
+    post_id: str
+    thread_id: str
+    place: str
+    visual_id: str
+    formula: str
+    comment_id: str
+    old_visual_id: str
+    issue: str
+
+
+def _files_of(folder: Path) -> dict[str, Path]:
+    files = sorted(folder.glob("*.tsv")) + sorted(folder.glob("*.tsv.gz"))
+    return {file.name.split(".")[0]: file for file in files}
+
+
+def _read_lines(path: Path) -> Iterator[_Line | Failure]:
+    for row in read_table(path, _COLUMNS, _V3_COLUMNS):
+        yield row if isinstance(row, Failure) else _Line(row[0], *row[1])
+
+
+class FormulaJoin:
+    """Joins rows of the families; a row may wait for its twin for a while."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._readers = {family: _read_lines(path) for family, path in files.items()}
+        self._files = files
+        self._first, *self._others = files
+        self._waiting: dict[str, dict[str, _Line]] = {f: {} for f in files}
+        self._failed: set[str] = set()
+
+    def join(self) -> Iterator[Formula | Failure]:
+        """Yield formulas with their representations, in the order of the first file."""
+        for line in self._readers[self._first]:
+            if isinstance(line, Failure):
+                self._failed.add(line.record_id)
+                yield line
+                continue
+            cells = {self._first: line.formula}
+            for family in self._others:
+                twin, failures = self._find(family, line.formula_id)
+                yield from failures
+                if twin is None:
+                    yield self._lacks(line, family)
+                else:
+                    cells[family] = twin.formula
+            yield _formula(line, cells, self._files[self._first])
+        for family in self._others:
+            yield from self._rest(family)
+
+    def _find(self, family: str, formula_id: str) -> tuple[_Line | None, list[Failure]]:
+        waiting = self._waiting[family]
+        failures: list[Failure] = []
+        if formula_id in waiting:
+            return waiting.pop(formula_id), failures
+        for line in self._readers[family]:
+            if isinstance(line, Failure):
+                failures.append(line._replace(kept=True))
+                continue
+            if line.formula_id == formula_id:
+                return line, failures
+            waiting[line.formula_id] = line
+            if len(waiting) > _MAX_WAITING:
+                raise MalformedInputError(
+                    f"{str(self._files[family])!r}, line {line.number}: the family "
+                    f"{family!r} has other rows than {self._first!r} (formula "
+                    f"{formula_id!r} was not found among {_MAX_WAITING:,} rows); fetch "
+                    "both files from the same release"
+                )
+        return None, failures
+
+    def _lacks(self, line: _Line, family: str) -> Failure:
+        return make_failure(
+            self._files[family].name,
+            f"line {line.number} of {self._files[self._first].name}",
+            f"no_{family}_row",
+            f"formula {line.formula_id} has no row in the family {family!r}",
+            line.formula_id,
+            kept=True,
+        )
+
+    def _rest(self, family: str) -> Iterator[Failure]:
+        unread = (x for x in self._readers[family] if not isinstance(x, Failure))
+        for line in (*self._waiting[family].values(), *unread):
+            if line.formula_id in self._failed:  # its row is a failure already
+                continue
+            yield make_failure(
+                self._files[family].name,
+                f"line {line.number}",
+                f"no_{self._first}_row",
+                f"the row is only in the family {family!r}; it is not used",
+                line.formula_id,
+            )
+
+
+def _formula(
+    line: _Line, representations: Mapping[str, str], path: Path
+) -> Formula | Failure:
+    for column, number in (("id", line.formula_id), ("visual_id", line.visual_id)):
+        if not is_number(number):
+            return make_failure(
+                path.name,
+                f"line {line.number}",
+                f"bad_{column}",
+                f"expected a number in the column {column!r} (got {number!r})",
+                line.formula_id,
+            )
+    return Formula(
+        formula_id=line.formula_id,
+        post_id=line.post_id,
+        thread_id=line.thread_id,
+        place=line.place,
+        comment_id=line.comment_id or None,
+        old_visual_id=line.old_visual_id or None,
+        visual_id=line.visual_id,
+        issue=line.issue,
+        latex=representations.get("latex", ""),
+        presentation=representations.get("slt", ""),
+        content=representations.get("opt", ""),
+    )
 
 
 @dataclass(frozen=True)

@@ -201,11 +201,7 @@ class BeirCollection(Collection):
         return []
 
     def _find_part(self, name: str) -> list[Path]:
-        """Return the files of documents or queries.
-
-        Raises:
-            MissingInputError: there are none.
-        """
+        """Return the files of documents or queries."""
         for ending in _ENDINGS:
             file = self.root / f"{name}{ending}"
             if file.is_file():

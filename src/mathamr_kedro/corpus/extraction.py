@@ -12,12 +12,12 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.base.records import CleanText, Comment, Failure, Post
-from mathamr_kedro.corpus.formula_rows import FormulaRow
 from mathamr_kedro.corpus.markup import flatten_markup
 from mathamr_kedro.corpus.placeholders import (
     MAX_FORMULAS,
     FormulaLookup,
     FormulaMarks,
+    FormulaRow,
     clear_private,
 )
 from mathamr_kedro.corpus.raw import (
@@ -163,12 +163,7 @@ def clean_text(
 
 
 class PostCleaner:
-    """Turns raw posts into posts; knows the ids it has seen.
-
-    Args:
-        find_row: looks a formula id up in the formula index; ``None`` if the
-            collection has none.
-    """
+    """Turns raw posts into posts; knows the ids it has seen."""
 
     def __init__(self, find_row: FormulaLookup | None = None) -> None:
         self._find_row = find_row

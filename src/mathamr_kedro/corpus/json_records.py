@@ -30,13 +30,7 @@ Record = tuple[str, dict[str, Any]]
 def read_benchmark_rows(
     records: Iterable[Record | Failure], source: str, markup: Markup
 ) -> Iterator[RawPost | Failure]:
-    """Yield the documents or queries of a file.
-
-    Args:
-        records: of the file.
-        source: its name in records.
-        markup: of texts that name no format of their own.
-    """
+    """Yield the documents or queries of a file."""
     for found in records:
         if isinstance(found, Failure):
             yield found

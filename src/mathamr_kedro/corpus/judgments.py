@@ -13,8 +13,8 @@ from pathlib import Path
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import Failure, Judgment
+from mathamr_kedro.corpus.formula_index import VisualIndex
 from mathamr_kedro.corpus.raw import is_number, make_failure
-from mathamr_kedro.corpus.visual_index import VisualIndex
 from mathamr_kedro.trec import ARQMATH, NTCIR12, iter_judgments
 
 _TOPIC_PREFIX = {"task1": "A.", "task2": "B.", "task2_formulas": "B."}

@@ -1,24 +1,37 @@
-"""NTCIR-12 Wikipedia formula browsing: articles, queries, judgments.
+r"""NTCIR-12 Wikipedia formula browsing: articles, queries, judgments.
 
 A formula is named after its article and its place in it, ``Riemann_zeta_function:12``.
 Names hold non-ASCII characters; they are compared as NFC Unicode, everywhere.
+
+Others published the trees of the 1,140 judged formulas and the 20 concrete queries as
+pairs of nodes (GCL-Formula-Retrieval), for networks that need no names::
+
+    "Prime_zeta_function:28": [[[60008, 60026, 0], [60000, 60001, 1], [500]], ...]
+                                 type   value  node                  edge
+
+What a number means follows from the formulas whose MathML is at hand (the queries, and
+articles if there are some): both trees are walked side by side. A value that none of
+them has keeps its number, ``V!#60208``, and is equal to itself only.
 """
 
 from __future__ import annotations
 
 import html
+import json
 import re
 import unicodedata
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from lxml import etree
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import Failure, Formula, Judgment
 from mathamr_kedro.corpus.delimiters import split_punctuation
+from mathamr_kedro.corpus.formula_pool import FormulaPool, PoolRow
 from mathamr_kedro.corpus.judgments import read_judgments
 from mathamr_kedro.corpus.math_elements import MathElement
 from mathamr_kedro.corpus.placeholders import visual_id_of_latex
@@ -30,7 +43,11 @@ from mathamr_kedro.corpus.raw import (
     make_failure,
 )
 from mathamr_kedro.corpus.scanning import find_blocks
-from mathamr_kedro.corpus.xml_rows import read_xml
+from mathamr_kedro.corpus.xml_records import read_xml
+from mathamr_kedro.formula.latex.alphabets import MATH
+from mathamr_kedro.formula.node import OPT_EDGES, Node
+from mathamr_kedro.formula.tree import FormulaTree
+from mathamr_kedro.formula.tree_store import TreeRow
 from mathamr_kedro.trec import read_text
 
 _MATH = re.compile(r"<(?:\w+:)?math\b([^<>]*)>")
@@ -38,6 +55,7 @@ _END_OF_MATH = re.compile(r"</(?:\w+:)?math\s*>")
 _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
 _BODY = re.compile(r"<body\b[^<>]*>", re.IGNORECASE)
 _END_OF_BODY = re.compile(r"</body\s*>", re.IGNORECASE)
+
 _FILES_OF: Mapping[Part, str] = {
     "posts": "articles",
     "formulas": "articles",
@@ -45,6 +63,15 @@ _FILES_OF: Mapping[Part, str] = {
     "topic_formulas": "topics",
     "qrels": "qrels",
 }
+_Code: TypeAlias = tuple[int, int]
+"""Type and value of a node."""
+
+_FIRST_EDGE = 500
+_EDGES = {"slt": "onbuweacd", "opt": OPT_EDGES}
+"""Edges by their number after the first one."""
+
+_END = {"slt": 60006, "opt": 60004}
+"""Type of the marks after the last symbol of a line, and below leaves."""
 
 
 @dataclass(frozen=True)
@@ -228,3 +255,140 @@ def _formula(
         presentation=presentation,
         content=content,
     )
+
+
+@dataclass(frozen=True)
+class TupleFiles:
+    """Where the parts are, relative to the root or absolute; they may hold ``*``."""
+
+    slt: tuple[str, ...]
+    """JSON files of layout trees: judged formulas first, then queries."""
+    opt: tuple[str, ...]
+    """The same for operator trees."""
+    topics: tuple[str, ...]
+    """The queries as the lab published them, with MathML."""
+    qrels: tuple[str, ...]
+    articles: tuple[str, ...] = ()
+    """HTML with further formulas, whose names say which tree is theirs."""
+
+
+class Ntcir12Tuples(FormulaPool):
+    """Lazy reader: each judged formula is a document that says nothing else."""
+
+    task = "ntcir12"
+    _files: TupleFiles  # type: ignore[assignment]
+
+    def list_files(self, part: Part) -> list[Path]:
+        """Return the raw files of a part, in order."""
+        files = self._files
+        trees, topics = (*files.slt, *files.opt), (*files.topics, *files.articles)
+        wanted = {"qrels": files.qrels, "topic_notes": (), "comments": (), "pairs": ()}
+        return self._find_files(wanted.get(part, (*trees, *topics)), part)
+
+    def _name_visual(self, row: PoolRow) -> str:
+        return row.shown_visual_id  # names are no numbers of a formula index
+
+    def _formula_rows(self) -> Iterator[PoolRow | Failure]:
+        return self._read(is_query=False)
+
+    def _topic_rows(self) -> Iterator[PoolRow | Failure]:
+        return self._read(is_query=True)
+
+    def _read(self, is_query: bool) -> Iterator[PoolRow]:
+        codes = {kind: self._read_codes(kind) for kind in ("slt", "opt")}
+        queries, others = self._read_named()
+        named = others | queries
+        names = {k: _Names(k, c, named) for k, c in codes.items()}
+        for place, owner in enumerate(codes["slt"], 1):
+            if (owner in queries) == is_query:
+                slt, opt = (names[k].write(codes[k].get(owner)) for k in names)
+                latex = named[owner].latex if owner in named else ""
+                key = f"{owner}:0" if is_query else owner
+                yield PoolRow("tuples", f"formula {place}", owner, key, latex, slt, opt)
+
+    def _read_codes(self, kind: str) -> dict[str, list[Any]]:
+        found: dict[str, list[Any]] = {}
+        for path in self._find_files(getattr(self._files, kind), kind):
+            try:
+                values = json.loads(read_text(path, "as_written"))
+            except json.JSONDecodeError as exc:
+                raise MalformedInputError(
+                    f"{str(path)!r}: expected a JSON object of formulas ({exc})"
+                ) from exc
+            found |= {normalise_name(name): pairs for name, pairs in values.items()}
+        return found
+
+    def _read_named(self) -> tuple[dict[str, Formula], dict[str, Formula]]:
+        """Return queries, and formulas of articles, by name, with their MathML."""
+        files = Ntcir12Files(self._files.articles, self._files.topics)
+        lab = Ntcir12Collection(self.root, files)
+        asked = (f for f in lab.topic_formulas() if isinstance(f, Formula))
+        others = (f for f in lab.formulas() if isinstance(f, Formula))
+        return {f.post_id: f for f in asked}, {f.formula_id: f for f in others}
+
+
+class _Names:
+    """What the numbers of one kind of tree mean."""
+
+    def __init__(
+        self, kind: str, codes: dict[str, list[Any]], named: dict[str, Formula]
+    ) -> None:
+        self._kind = kind
+        met: dict[_Code, Counter[str]] = defaultdict(Counter)
+        for owner in codes.keys() & named.keys():
+            trees = TreeRow.build(named[owner]).trees()
+            tree = trees.slt if kind == "slt" else trees.opt
+            if tree is not None and codes[owner]:
+                self._walk(self._plant(codes[owner]), tree.root, met)
+        self._labels = {code: c.most_common(1)[0][0] for code, c in met.items()}
+        types: dict[int, Counter[str]] = defaultdict(Counter)
+        for (kind_of_node, _), label in self._labels.items():
+            types[kind_of_node][label[:2] if label[1:2] == "!" else ""] += 1
+        self._types = {code: c.most_common(1)[0][0] for code, c in types.items()}
+
+    def write(self, pairs: list[Any] | None) -> str:
+        """Return the bracket string of a tree; empty if there is none."""
+        if not pairs:
+            return ""
+        root = self._plant(pairs)
+        tree = FormulaTree("slt" if self._kind == "slt" else "opt", root)
+        stack = [root]
+        while stack:
+            node = stack.pop()
+            stack += node.edges.values()
+            node.label = self._name(_read_code(node.label))
+        return tree.to_string()
+
+    def _name(self, code: _Code) -> str:
+        kind, value = code
+        label = self._labels.get(code)
+        if label is None:
+            return f"{self._types.get(kind, '')}#{value or kind}"
+        if self._kind == "opt" and label[:2] == "V!" and len(label) == 3:
+            # As the operator trees of other collections write it: x is 𝑥.
+            return "V!" + (MATH.choose(label[2]).restyle(label[2]) or label[2])
+        return label
+
+    def _plant(self, pairs: list[Any]) -> Node:
+        """Return the tree of pairs of nodes, its labels the numbers."""
+        nodes: dict[int, Node] = {}
+        for parent, child, (edge, *_) in pairs:
+            above = nodes.setdefault(parent[2], Node(f"{parent[0]} {parent[1]}"))
+            if child[0] != _END[self._kind]:
+                below = nodes.setdefault(child[2], Node(f"{child[0]} {child[1]}"))
+                above.edges[_EDGES[self._kind][edge - _FIRST_EDGE]] = below
+        return nodes[min(nodes)]
+
+    def _walk(self, theirs: Node, ours: Node, met: dict[_Code, Counter[str]]) -> None:
+        """Note which label is at the place of which number, as far as both agree."""
+        stack = [(theirs, ours)]
+        while stack:
+            coded, node = stack.pop()
+            if coded.edges.keys() == node.edges.keys():
+                met[_read_code(coded.label)][node.label] += 1
+                stack += [(coded.edges[e], node.edges[e]) for e in coded.edges]
+
+
+def _read_code(label: str) -> _Code:
+    kind, value = label.split()
+    return int(kind), int(value)

@@ -46,13 +46,12 @@ from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
 from mathamr_kedro.corpus.formats import (
     PANDOC,
     check_size,
+    read_lean,
     read_pdf,
     read_with_pandoc,
 )
-from mathamr_kedro.corpus.front_matter import FrontMatter
 from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.latex.corpus import LatexCorpus
-from mathamr_kedro.corpus.lean import read_lean
 from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
 from mathamr_kedro.corpus.raw import (
     NO_TEXT,
@@ -62,7 +61,7 @@ from mathamr_kedro.corpus.raw import (
     RawPost,
     make_failure,
 )
-from mathamr_kedro.corpus.sections import Section, split_sections
+from mathamr_kedro.corpus.sections import FrontMatter, Section, split_sections
 
 Unit = Literal["statement", "section", "file"]
 """What a document is; files without statements are read by sections instead."""

@@ -39,8 +39,8 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
 from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
-from mathamr_kedro.corpus.threads import Answers, Threads
 from mathamr_kedro.corpus.topics import year_of_topic
+from mathamr_kedro.corpus.training import Answers, Threads
 from mathamr_kedro.trec import TopicNotes
 
 _Below = TypeVar("_Below", RawComment, Statement, StatementLink)
@@ -115,9 +115,6 @@ class PostChoice:
         """Return the posts to keep, and how many judged documents are there.
 
         The posts are read once, the formula index only if formulas are judged.
-
-        Args:
-            answers: which answers make training pairs with their questions.
 
         Raises:
             MissingInputError: none of the judged documents of a task is there.
@@ -199,14 +196,7 @@ class PostChoice:
 
 
 class SubsetCollection(Collection):
-    """The chosen posts of a collection, and what belongs to them.
-
-    Args:
-        whole: the collection.
-        rows: why posts were chosen.
-        made_from: checksum of the choice.
-        config: says which topics belong to it.
-    """
+    """The chosen posts of a collection, and what belongs to them."""
 
     def __init__(
         self,

@@ -36,11 +36,7 @@ _ARROW_TYPES: dict[Any, pa.DataType] = {
 
 
 class RecordTables(Generic[R]):
-    """Arrow tables of one record class.
-
-    Args:
-        record: the class; its annotations make the schema.
-    """
+    """Arrow tables of one record class."""
 
     def __init__(self, record: type[R]) -> None:
         self._record = record

@@ -1,12 +1,11 @@
 r"""Formulas as trees: Symbol Layout Trees (SLT) and Operator Trees (OPT).
 
 ```
-MathML ──> mathml/ ──┐                      ┌─> text_drawing, svg_drawing
-LaTeX ───> latex/ ───┴─> tree: FormulaTree ─┼─> graphs/: graphs and strings of papers
-   │                     (node, labels,     └─> tree_rows, tree_store: one row per
-   │                      bracket strings,      visually distinct formula, on disk
-   │                      tuples)
-   └─────> latex/display_mathml: what browsers draw; rendered_text: words and formulas
+MathML ──> mathml/ ──┐                      ┌─> drawing; matching: compared trees
+LaTeX ───> latex/ ───┴─> tree: FormulaTree ─┼─> graphs: graphs and strings of papers
+   │                     (node)             └─> tree_store: one row per visually
+   │                                            distinct formula, on disk
+   └─────> latex/display_mathml: what browsers draw
 ```
 
 Names are imported on first use, so that reading MathML does not load the LaTeX
@@ -24,23 +23,28 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
+    from mathamr_kedro.formula.drawing import draw_svg, draw_text
     from mathamr_kedro.formula.latex import trees_from_latex
-    from mathamr_kedro.formula.latex.display_mathml import mathml_from_latex
+    from mathamr_kedro.formula.latex.display_mathml import (
+        MATH_STYLE,
+        mathml_from_latex,
+        render_text,
+    )
     from mathamr_kedro.formula.latex.typed import mark_formulas, write_latex
+    from mathamr_kedro.formula.matching import (
+        PatternMatch,
+        QueryPattern,
+        Resemblance,
+        compare_trees,
+    )
     from mathamr_kedro.formula.mathml import (
         TreeError,
         opt_from_mathml,
         slt_from_mathml,
     )
     from mathamr_kedro.formula.node import SLT_EDGES, find_kind
-    from mathamr_kedro.formula.query_variables import PatternMatch, QueryPattern
-    from mathamr_kedro.formula.rendered_text import MATH_STYLE, render_text
-    from mathamr_kedro.formula.resemblance import Resemblance, compare_trees
-    from mathamr_kedro.formula.svg_drawing import draw_svg
-    from mathamr_kedro.formula.text_drawing import draw_text
     from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
-    from mathamr_kedro.formula.tree_rows import TreeRow, find_trees
-    from mathamr_kedro.formula.tree_store import TreeStore
+    from mathamr_kedro.formula.tree_store import TreeRow, TreeStore, find_trees
 
 
 __all__ = [

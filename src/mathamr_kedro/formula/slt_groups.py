@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 
-from mathamr_kedro.formula.labels import BLANK
-from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.node import BLANK, Node
 
 OPENING = frozenset({"(", "{", "|", "\u2225", "&lsqb;"})
 CLOSING = frozenset({")", "}", "|", "\u2225", "&rsqb;"})
@@ -120,14 +119,7 @@ def make_group(
     closing: str,
     separators: Collection[str] = COMMA,
 ) -> Node:
-    """Return the group of ``items`` between two fences, a matrix of one row.
-
-    Args:
-        opening: label of the opening fence.
-        items: the symbols between, each the head of a baseline.
-        closing: label of the closing fence.
-        separators: labels that end an item of the group.
-    """
+    """Return the group of ``items`` between two fences, a matrix of one row."""
     if not items:
         return Node(f"M!{opening}{closing}")
     if len(items) == 1:

@@ -9,6 +9,18 @@
 ((0, 'n', 1), (1, 'n', 2), (0, 'a', 3))
 >>> tree.to_string()
 '[V!x[+[V!y]],a[N!2]]'
+
+Tuples ("pairs") are a tree as a bag of two symbols and the path between them::
+
+    x^2 + y, window 1, eob      SLT  V!x  N!2  a  -      OPT  U!plus  O!SUP  0  -
+                                     N!2  0!   n  a           O!SUP   V!x    0  0
+                                     V!x  +    n  -           V!x     0!     0  00
+                                     +    V!y  n  n           ...
+                                     V!y  0!   n  nn
+
+A tuple is (first label, second label, path from first to second, path from the root to
+the first). ``0!`` closes a baseline (SLT) or a leaf (OPT) when ``eob`` is on. Paths of
+more than five edges are written run by run: ``nnnnnna`` is ``6n1a``.
 """
 
 from __future__ import annotations
@@ -17,20 +29,113 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from mathamr_kedro.base.errors import FormulaError, suggest
-from mathamr_kedro.formula.bracket_strings import (
+from mathamr_kedro.formula.node import (
+    BLANK,
+    ERROR,
+    SLT_TUPLE_EDGES,
+    Node,
     format_bracket_string,
+    list_links,
     parse_bracket_string,
 )
-from mathamr_kedro.formula.labels import BLANK, ERROR
-from mathamr_kedro.formula.node import SLT_EDGES, Node
-from mathamr_kedro.formula.tuples import SymbolPair, list_tuples
+
+END = "0!"
+"""Second symbol of a tuple that closes a baseline or a leaf."""
+
+MAX_PLAIN_PATH = 5
+"""Edges of a path that is written edge by edge; longer ones run by run."""
+
+MAX_CHARACTERS = 200
+"""Characters of a tuple that the published indexes hold; longer ones are skipped."""
 
 TreeKind: TypeAlias = Literal["slt", "opt"]
-
 Edge: TypeAlias = tuple[int, str, int]
 """Index of the parent in ``nodes``, edge label, index of the child."""
 
 _KINDS = ("slt", "opt")
+
+
+class SymbolPair(NamedTuple):
+    """Two labels of a tree and their relative position."""
+
+    first: str
+    second: str
+    path: str
+    location: str
+
+
+class _Path(NamedTuple):
+    """A path kept run by run, so that long baselines cost constant work per edge."""
+
+    raw: str  # the plain path while it is short, then empty
+    done: str  # the runs before the last one
+    edge: str  # the last run
+    run: int
+    length: int
+
+    def extend(self, edge: str) -> _Path:
+        raw = self.raw + edge if self.length < MAX_PLAIN_PATH else ""
+        if edge == self.edge:
+            return _Path(raw, self.done, edge, self.run + 1, self.length + 1)
+        done = f"{self.done}{self.run}{self.edge}" if self.run else ""
+        return _Path(raw, done, edge, 1, self.length + 1)
+
+    def write(self) -> str:
+        if self.length <= MAX_PLAIN_PATH:
+            return self.raw or "-"
+        return f"{self.done}{self.run}{self.edge}"
+
+
+_ROOT_PATH = _Path("", "", "", 0, 0)
+
+
+def list_tuples(root: Node, kind: str, window: int, eob: bool) -> Iterator[SymbolPair]:
+    """Yield the tuples of a tree in the reference order."""
+    start = iter(list_links(root, kind, SLT_TUPLE_EDGES))
+    stack: list[tuple[Node, _Path, Iterator[tuple[str, Node]]]]
+    stack = [(root, _ROOT_PATH, start)]
+    while stack:
+        node, place, waiting = stack[-1]
+        step = next(waiting, None)
+        if step is None:
+            stack.pop()
+            is_last = "n" not in node.edges if kind == "slt" else not node.edges
+            if eob and is_last:
+                edge = "n" if kind == "slt" else "0"
+                yield from _keep_short(node.label, END, edge, place.write())
+            continue
+        edge, child = step
+        location = place.write()
+        if window == 1:
+            yield from _keep_short(node.label, child.label, edge, location)
+        else:
+            for label, path in _descend(edge, child, window, kind):
+                yield from _keep_short(node.label, label, path, location)
+        links = iter(list_links(child, kind, SLT_TUPLE_EDGES))
+        stack.append((child, place.extend(edge), links))
+
+
+def _descend(
+    edge: str, child: Node, window: int, kind: str
+) -> Iterator[tuple[str, str]]:
+    """Yield the child and its descendants at most ``window`` edges away (0: all)."""
+    stack = [(child, _ROOT_PATH.extend(edge))]
+    while stack:
+        node, path = stack.pop()
+        yield node.label, path.write()
+        if not window or path.length < window:
+            links = list_links(node, kind)
+            stack += [(below, path.extend(name)) for name, below in links]
+
+
+def _keep_short(
+    first: str, second: str, path: str, location: str
+) -> tuple[SymbolPair, ...]:
+    """Return the tuple, unless its text is too long for the published indexes."""
+    length = len(first) + len(second) + len(path) + len(location) + 3
+    if length > MAX_CHARACTERS:
+        return ()
+    return (SymbolPair(first, second, path, location),)
 
 
 class FormulaTree:
@@ -120,12 +225,11 @@ class FormulaTree:
         """
         if window < 0:
             raise FormulaError(f"Expected window >= 0 (got {window!r})")
-        return list_tuples(self.root, self.kind, window, eob)
+        return list(list_tuples(self.root, self.kind, window, eob))
 
     def _flatten(self) -> None:
         labels: list[str] = []
         edges: list[Edge] = []
-        children = _slt_children if self.kind == "slt" else _opt_children
         stack = [(-1, "", self.root)]
         while stack:
             parent, edge, node = stack.pop()
@@ -133,7 +237,8 @@ class FormulaTree:
                 edges.append((parent, edge, len(labels)))
             if node.edges:
                 index = len(labels)
-                stack += [(index, name, child) for name, child in children(node)]
+                links = reversed(list_links(node, self.kind))
+                stack += [(index, name, child) for name, child in links]
             labels.append(node.label)
         self._labels = tuple(labels)
         self._edges = tuple(edges)
@@ -191,20 +296,3 @@ def _prefer(
     if second is None or (first is not None and not first.is_blank):
         return first
     return second if first is None or not second.is_blank else first
-
-
-def _slt_children(node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the links in reverse, ready for a stack."""
-    edges = node.edges
-    for edge in reversed(SLT_EDGES):
-        if edge in edges:
-            yield edge, edges[edge]
-
-
-def _opt_children(node: Node) -> Iterator[tuple[str, Node]]:
-    """Yield the links in reverse, ready for a stack."""
-    if node.label.startswith("U!"):
-        for child in reversed(node.edges.values()):
-            yield "0", child
-    else:
-        yield from reversed(node.edges.items())

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from mathamr_kedro.base.records import Formula
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.base.workers import Failed, Partition, WorkerConfig, run_partitions
-from mathamr_kedro.formula.tree_rows import TreeRow, build_rows
+from mathamr_kedro.formula.tree_store import TreeRow, build_rows
 
 AT_ONCE = 2048
 """Formulas of a file that are read together: their markup is long."""
@@ -41,13 +41,7 @@ class TreeBatches:
         workers: WorkerConfig,
         function: Callable[[Sequence[Formula]], list[TreeRow]] = build_rows,
     ) -> Iterator[tuple[str, list[TreeRow]]]:
-        """Yield the new trees of each file, in their order.
-
-        Args:
-            files: name, visual ids, and what reads some of the formulas.
-            workers: where trees are built.
-            function: builds them.
-        """
+        """Yield the new trees of each file, in their order."""
         rows: list[TreeRow] = []
         for done in run_partitions(function, self._cut(files), workers):
             rows += map(_note_failure, done.items, done.results)
@@ -82,10 +76,6 @@ def find_new_formulas(
     find_missing: Callable[[Iterable[VisualId]], set[VisualId]],
 ) -> list[int]:
     """Return the places of the formulas whose trees are to be built.
-
-    Args:
-        visual_ids: of every formula of a batch.
-        find_missing: :meth:`.TreeStore.missing_visuals` of the store.
 
     >>> find_new_formulas(["a", "b", "b", "c"], lambda visual_ids: {"b", "c"})
     [1, 3]

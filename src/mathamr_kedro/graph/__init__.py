@@ -2,17 +2,14 @@
 
 ::
 
-    AMR record ── fusion ──> fused record          fusion, tree_lookup, penman_records
+    AMR record ── fusion ──> fused record          fusion, penman_records
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
-            GraphVariant: what the encoder sees    virtual_nodes, variants, drawing/
+            GraphVariant: what the encoder sees    virtual_nodes, drawing
                 GraphArrays: NumPy arrays          arrays, builder, blocks
-                    numbered by vocabularies       vocabulary, vocabulary_counting,
-                                                   numbering, released
-    PreparedGraphs: a folder of all of these       prepared, preparation, pairs,
-                                                   configuration, entries,
-                                                   formula_blocks
+                    numbered by vocabularies       vocabulary, released
+    PreparedGraphs: a folder of all of these       prepared, preparation, entries
         GraphShards ──> GraphBatch                 shards/
-    reports                                        statistics, report
+    statistics and reports                         report
 
 Names are loaded when they are first asked for: who wants a :class:`MathGraph` does not
 wait for torch, and a machine that only trains needs only torch and NumPy.
@@ -34,9 +31,14 @@ if TYPE_CHECKING:
         GraphSchema,
         Representative,
     )
-    from mathamr_kedro.graph.blocks import BuildBlocks, GraphBlock, LabelCounts
+    from mathamr_kedro.graph.blocks import (
+        BuildBlocks,
+        BuildFormulaBlocks,
+        GraphBlock,
+        LabelCounts,
+        Vocabularies,
+    )
     from mathamr_kedro.graph.builder import RecordArrays
-    from mathamr_kedro.graph.configuration import PreprocessingConfig
     from mathamr_kedro.graph.drawing import draw_math_graph, write_page
     from mathamr_kedro.graph.entries import (
         FORMULA_TYPE,
@@ -45,20 +47,28 @@ if TYPE_CHECKING:
         name_entry,
         split_entry,
     )
-    from mathamr_kedro.graph.formula_blocks import BuildFormulaBlocks
-    from mathamr_kedro.graph.fusion import FusedRecord, FuseRecords, FusionMode
+    from mathamr_kedro.graph.fusion import (
+        FusedRecord,
+        FuseRecords,
+        FusionMode,
+        StoredTrees,
+    )
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
-    from mathamr_kedro.graph.pairs import PairSplit
     from mathamr_kedro.graph.penman_graph import (
         format_math_graph,
         read_label,
         read_math_graph,
     )
     from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-    from mathamr_kedro.graph.preparation import Preparation
+    from mathamr_kedro.graph.preparation import (
+        PairSplit,
+        Preparation,
+        PreprocessingConfig,
+    )
     from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
     from mathamr_kedro.graph.released import ReleasedEncoder
     from mathamr_kedro.graph.report import (
+        GraphTally,
         describe_prepared,
         report_graphs,
         report_preparation,
@@ -72,8 +82,6 @@ if TYPE_CHECKING:
         ShardWriter,
         join_shards,
     )
-    from mathamr_kedro.graph.statistics import GraphTally
-    from mathamr_kedro.graph.tree_lookup import StoredTrees
     from mathamr_kedro.graph.virtual_nodes import (
         AuxiliaryEdges,
         FormulaMode,
@@ -89,7 +97,6 @@ if TYPE_CHECKING:
         classify_number,
         make_schema,
     )
-    from mathamr_kedro.graph.vocabulary_counting import Vocabularies
 
 __all__ = [
     "DOCUMENT",

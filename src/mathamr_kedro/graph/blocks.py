@@ -1,4 +1,4 @@
-"""Blocks: the graphs of one shard as flat arrays, on their way to a vocabulary.
+r"""Blocks: the graphs of one shard as flat arrays, on their way to a vocabulary.
 
 ::
 
@@ -8,6 +8,17 @@
 
 A block is one ``.npz`` file. It only depends on the graphs and on the variant, so
 every vocabulary and every split of the training pairs can be made from the same blocks.
+
+Formulas that are in no graph of a text, those of comments above all, get blocks of
+their own: each is encoded as a text that is nothing but this formula (as a query for a
+formula is)::
+
+    (m / multi-sentence                     formula   members F0o0 ... F0s0 ...
+      :snt1 (f / FORMULA_0                  sentence  members f
+        :opt (F0o0 / ...)                   document  members of both, m
+        :slt (F0s0 / ...)))
+
+Its key names the post and the formula, so that a search knows where it was found.
 """
 
 from __future__ import annotations
@@ -21,24 +32,46 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.errors import MathAMRError
+from mathamr_kedro.base.errors import GraphError, MathAMRError
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
-from mathamr_kedro.graph.builder import ArrayBuilder
-from mathamr_kedro.graph.numbering import RAW_SCHEMA, RawNumbering
+from mathamr_kedro.graph.builder import (
+    CONCEPT,
+    RAW_SCHEMA,
+    ArrayBuilder,
+    RawNumbering,
+    VocabularyNumbering,
+    label_formulas,
+    normalise_atom,
+)
+from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
+from mathamr_kedro.graph.fusion import FusionMode, StoredTrees, TreeLookup, fuse_graph
+from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
+from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.shards.layout import (
     GROUPS,
     NO_NAME,
     FormulaName,
 )
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary import (
+    AUXILIARY_ROLE,
+    UNK,
+    NodeVocabulary,
+    RelationVocabulary,
+    VocabularyConfig,
+    VocabularyReport,
+    classify_number,
+)
 
 VERSION = 2
 """Of the files; blocks of another version are rebuilt."""
 
 _COLUMNS = tuple(name for names in GROUPS.values() for name in names)
 _FIRST_VIRTUAL = RAW_SCHEMA.num_node_types
+_AMR = "(m / multi-sentence :snt1 (f / FORMULA_0))"
 
 
 class LabelCounts(NamedTuple):
@@ -52,12 +85,7 @@ class LabelCounts(NamedTuple):
     def of_blocks(
         cls, blocks: Iterable[GraphBlock], chosen: Collection[PostId] | None
     ) -> LabelCounts:
-        """Add up the counts of all blocks; one of them is in memory at a time.
-
-        Args:
-            blocks: numbered by themselves.
-            chosen: keys of the graphs to count; ``None``: all.
-        """
+        """Add up the counts of all blocks; one of them is in memory at a time."""
         graphs, labels, roles = 0, Counter[tuple[str, str]](), Counter[str]()
         for block in blocks:
             counts = block.count_labels(chosen)
@@ -142,13 +170,7 @@ class GraphBlock(NamedTuple):
         relations: NDArray[np.uint32],
         schema: GraphSchema,
     ) -> GraphBlock:
-        """Return the block with the numbers of a vocabulary.
-
-        Args:
-            types: node type of each label of the block.
-            relations: relation of each role of the block.
-            schema: of the vocabulary.
-        """
+        """Return the block with the numbers of a vocabulary."""
         raw = self.arrays["node_type"]
         is_virtual = raw >= _FIRST_VIRTUAL
         shift = _FIRST_VIRTUAL - schema.num_node_types
@@ -263,3 +285,135 @@ def _concatenate(name: str, parts: list[NDArray[np.uint32]]) -> NDArray[np.uint3
 def _count(numbers: NDArray[np.uint32], names: list[Any]) -> Counter[Any]:
     counts = np.bincount(numbers, minlength=len(names)).tolist()
     return Counter({name: n for name, n in zip(names, counts, strict=True) if n})
+
+
+class BuildFormulaBlocks:
+    """Turns formulas into blocks of graphs, one graph each: what a worker does.
+
+    Args:
+        store: file of the formula-tree store; ``None``: all trees from LaTeX.
+        mode: of fusion.
+        variant: of the graphs.
+    """
+
+    def __init__(
+        self, store: Path | None, mode: FusionMode, variant: GraphVariant
+    ) -> None:
+        self._store, self._mode, self._variant = store, mode, variant
+        self._opened: TreeLookup | None = None
+
+    def __call__(
+        self, batches: Sequence[Sequence[FormulaInstance]]
+    ) -> list[GraphBlock]:
+        """Return one block per batch of formulas."""
+        # Opened where it is used: a connection to the store cannot travel.
+        self._opened = self._opened or StoredTrees(self._store)
+        return [self._build(batch, self._opened) for batch in batches]
+
+    def _build(
+        self, formulas: Sequence[FormulaInstance], find_trees: TreeLookup
+    ) -> GraphBlock:
+        numbering = RawNumbering()
+        builder = ArrayBuilder(numbering, self._variant)
+        graphs: list[tuple[GraphRecord, GraphArrays]] = []
+        failures: list[tuple[str, str]] = []
+        for formula in formulas:
+            record = _make_record(formula)
+            try:
+                fused = fuse_graph(record, find_trees, self._mode).graph
+                arrays = builder.build(fused, label_formulas(record))
+                graphs.append((record, arrays))
+            except MathAMRError as exc:
+                failures.append((formula.formula_id, str(exc)))
+        return GraphBlock.pack(graphs, numbering, failures)
+
+
+def _make_record(formula: FormulaInstance) -> GraphRecord:
+    placeholder = "FORMULA_0"
+    mention = FormulaMention(
+        placeholder, formula.formula_id, formula.visual_id, formula.latex,
+        0, len(placeholder),
+    )  # fmt: skip
+    key = name_entry(formula.post_id, formula.comment_id or "", formula.formula_id)
+    return GraphRecord(key, _AMR, FORMULA_TYPE, (mention,))
+
+
+class Vocabularies(NamedTuple):
+    """Numbers of node types and relations, and how good they are."""
+
+    types: NodeVocabulary
+    relations: RelationVocabulary
+    report: VocabularyReport
+
+    @classmethod
+    def build(
+        cls,
+        counts: LabelCounts,
+        config: VocabularyConfig,
+        variant: GraphVariant | None = None,
+    ) -> Vocabularies:
+        """Choose the types and relations that get an embedding.
+
+        Raises:
+            GraphError: there is nothing to count.
+        """
+        if not counts.graphs:
+            raise GraphError("Expected graphs to count a vocabulary on (got none)")
+        normal: Counter[str] = Counter()
+        for (kind, atom), count in counts.labels.items():
+            normal[normalise_atom(kind, atom)] += count
+        roles = Counter(counts.roles)
+        del roles[AUXILIARY_ROLE]
+        if config.source is None:
+            types = NodeVocabulary.build(normal, config.size, config.rare_numbers_below)
+            relations = RelationVocabulary.build(roles, config.rare_roles_below)
+        else:
+            types, relations = ReleasedEncoder(config.source).load_vocabularies(
+                variant or GraphVariant()
+            )
+        unknown = types.find(UNK)
+        nodes = normal.total()
+        lost = sum(
+            count for name, count in normal.items() if types.find(name) == unknown
+        )
+        known = set(types.names)
+        report = VocabularyReport(
+            graphs=counts.graphs,
+            nodes=nodes,
+            raw_types=len({read_label(atom) for _, atom in counts.labels}),
+            normalised_types=len(normal),
+            rare_numbers=sum(
+                name not in known and classify_number(name) is not None
+                for name in normal
+            ),
+            types=len(types),
+            coverage=1 - lost / max(nodes, 1),
+            raw_relations=len(roles),
+            relations=2 * len(relations),
+            coverage_by_size=_find_coverage(normal),
+        )
+        return cls(types, relations, report)
+
+    def renumber(self, blocks: Iterable[GraphBlock]) -> Iterator[GraphBlock]:
+        """Yield blocks with the numbers of these vocabularies."""
+        numbering = VocabularyNumbering(self.types, self.relations)
+        for block in blocks:
+            types = [
+                (numbering.concepts if kind == CONCEPT else numbering.symbols)[atom]
+                for kind, atom in block.labels
+            ]
+            relations = [numbering.roles[role] for role in block.roles]
+            yield block.renumber(
+                np.array(types, dtype=np.uint32),
+                np.array(relations, dtype=np.uint32),
+                numbering.schema,
+            )
+
+
+def _find_coverage(counts: Counter[str]) -> tuple[tuple[int, float], ...]:
+    """Return which share of the nodes the n most frequent types are."""
+    ranked = np.sort(np.array(list(counts.values()), dtype=np.int64))[::-1]
+    shares = np.cumsum(ranked) / max(int(ranked.sum()), 1)
+    steps = [base * 10**power for power in range(2, 6) for base in (1, 2, 5)]
+    sizes = [*(n for n in steps if n < len(ranked)), len(ranked)]
+    return tuple((n, float(shares[n - 1])) for n in sizes if n)

@@ -1,26 +1,33 @@
-"""Writing prepared graphs: the folder that :mod:`.prepared` reads."""
+"""Parameters of preprocessing, training pairs, and the folder that both make.
+
+Preparations write what :mod:`.prepared` reads.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
-from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.checksums import checksum, replace_checked_file, write_checksums
+from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.graph.configuration import PreprocessingConfig
+from mathamr_kedro.base.parameters import check_range, read_parameters
+from mathamr_kedro.base.types import PostId
+from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph.entries import POST_TYPES
-from mathamr_kedro.graph.pairs import Pair, PairSplit
+from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.shards.layout import VERSION
 from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
+    VocabularyConfig,
     make_schema,
 )
 
@@ -28,7 +35,120 @@ if TYPE_CHECKING:
     from mathamr_kedro.corpus import FormulaIds
     from mathamr_kedro.graph.blocks import GraphBlock
 
+
+Pair = tuple[PostId, PostId]
+"""A question and its answer."""
+
 CONFIGURATION = "configuration.json"
+
+
+@dataclass(frozen=True)
+class SplitConfig:
+    """How training pairs are chosen and split (thesis 3.4.5)."""
+
+    train_share: float = 0.9
+    seed: int = 42
+    max_pairs: int | None = None
+    """Pairs to draw for an experiment, e.g. 50,000 (thesis 4.3); ``None``: all."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "train_share", above=0, most=1)
+        check_range(self, "max_pairs", least=1)
+
+
+class PairSplit(NamedTuple):
+    """Pairs to train on and pairs to stop by."""
+
+    train: list[Pair]
+    validation: list[Pair]
+    without_graph: int = 0
+    """Pairs dropped because the question or the answer has no graph."""
+
+    @property
+    def training_posts(self) -> set[PostId]:
+        """Posts that training may see; the vocabulary is counted on their graphs."""
+        return {post for pair in self.train for post in pair}
+
+    @classmethod
+    def draw(
+        cls, pairs: Iterable[Pair], graphs: Collection[PostId], config: SplitConfig
+    ) -> PairSplit:
+        """Shuffle the pairs whose graphs exist by the seed, and split them.
+
+        >>> pairs = [(f"q{n}", f"a{n}") for n in range(10)]
+        >>> split = PairSplit.draw(pairs, {post for pair in pairs for post in pair},
+        ...                        SplitConfig(seed=1))
+        >>> len(split.train), len(split.validation)
+        (9, 1)
+        """
+        distinct = list(dict.fromkeys(pairs))
+        whole = [pair for pair in distinct if pair[0] in graphs and pair[1] in graphs]
+        order = np.random.default_rng(config.seed).permutation(len(whole))
+        shuffled = [whole[place] for place in order.tolist()][: config.max_pairs]
+        middle = round(len(shuffled) * config.train_share)
+        return cls(shuffled[:middle], shuffled[middle:], len(distinct) - len(whole))
+
+
+@dataclass(frozen=True)
+class PreprocessingConfig:
+    """Parameters of the stage, ``conf/<env>/parameters/preprocessing.yml``.
+
+    Other stages read it too, to find the graphs that were prepared with it.
+    """
+
+    graph: GraphVariant = field(default_factory=GraphVariant)
+    vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
+    pairs: SplitConfig = field(default_factory=SplitConfig)
+    text_model: str | None = None
+    """Sentence encoder whose vectors document nodes read (``training.model.text_dim``):
+    a known name or a folder; ``None``: they read none."""
+    workers: WorkerConfig = field(default_factory=WorkerConfig)
+    """How the stage runs; never changes what it makes."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> PreprocessingConfig:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="preprocessing")
+
+    def check_fusion(self, mode: str) -> None:
+        """Refuse trees that graphs of a fusion mode (``graph_fusion.mode``) lack.
+
+        Raises:
+            ConfigurationError: layout trees are asked for, and there are none.
+        """
+        if mode == "mathamr" and self.graph.formula_mode in ("slt", "both"):
+            raise ConfigurationError(
+                "Expected preprocessing.graph.formula_mode 'opt' or 'none' for graphs "
+                "of graph_fusion.mode 'mathamr', which have no layout trees (got "
+                f"{self.graph.formula_mode!r})"
+            )
+
+    def check_machine(self) -> None:
+        """Refuse a released encoder that is not here, or is of other graphs."""
+        if self.vocabulary.source is not None:
+            ReleasedEncoder(self.vocabulary.source).load_vocabularies(self.graph)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the prepared graphs depend on, as plain values."""
+        found: dict[str, Any] = {
+            "graph": asdict(self.graph),
+            "vocabulary": asdict(self.vocabulary),
+            "pairs": asdict(self.pairs),
+        }
+        if self.text_model is not None:
+            # A folder is known by its name, wherever it is.
+            found["text_model"] = PurePath(self.text_model).name
+        return found
+
+    @property
+    def variant_key(self) -> str:
+        """The name of the folder of the blocks, which only depend on the variant."""
+        return checksum(asdict(self.graph))
+
+    @property
+    def key(self) -> str:
+        """The name of the folder of the prepared graphs."""
+        return checksum(self.describe())
 
 
 @dataclass(frozen=True)

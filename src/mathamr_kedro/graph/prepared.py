@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,13 +32,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.checksums import check_file, check_folder, checksum
-from mathamr_kedro.base.errors import InputError, MissingInputError
-from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.checksums import (
+    check_file,
+    check_folder,
+    checksum,
+    write_checksums,
+)
+from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInputError
+from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.graph.configuration import PreprocessingConfig
-from mathamr_kedro.graph.preparation import CONFIGURATION, Preparation, name_flags
+from mathamr_kedro.graph.preparation import (
+    CONFIGURATION,
+    Preparation,
+    PreprocessingConfig,
+    name_flags,
+)
 from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
+from mathamr_kedro.graph.shards.writer import join_shards
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
@@ -47,9 +58,10 @@ from mathamr_kedro.graph.vocabulary import (
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.reader import GraphShards
 
-logger = logging.getLogger(__name__)
 
+logger = logging.getLogger(__name__)
 _REMEDY = "run the stage 'preprocessing' again, it rebuilds the folder"
+_PAIRS = ("train_pairs", "validation_pairs")
 
 
 class PreparedGraphs:
@@ -237,3 +249,60 @@ def _open_whole(folder: Path) -> PreparedGraphs | None:
     except InputError as exc:
         logger.warning("rebuilding prepared graphs: %s", exc)
         return None
+
+
+def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
+    """Write the posts and pairs of prepared graphs to one folder, in their order.
+
+    Topics and single formulas stay behind: nothing is learnt from them. A folder that
+    was joined from the same graphs is left as it is.
+
+    Raises:
+        ConfigurationError: the same numbers mean different things in two of them.
+    """
+    parts = [PreparedGraphs(path) for path in folders]
+    made_from = checksum([part.made_from for part in parts])
+    if (folder / CONFIGURATION).is_file():
+        found = PreparedGraphs(folder)
+        if found.made_from == made_from:
+            return found
+    first, *others = parts
+    for part in others:
+        _refuse_differences(first, part)
+    starts = np.cumsum([0, *(len(part.posts) for part in parts)])[:-1].tolist()
+    with replace_folder(folder) as written:
+        join_shards([part.folder / "posts" for part in parts], written / "posts")
+        for name in _PAIRS:
+            rows = [
+                getattr(part, name) + start
+                for part, start in zip(parts, starts, strict=True)
+            ]
+            np.save(written / f"{name}.npy", np.concatenate(rows))
+        post_types = np.concatenate([part.post_type for part in parts])
+        np.save(written / "post_type.npy", post_types)
+        first.types.save(written / "types.json")
+        first.relations.save(written / "relations.json")
+        write_checksums(written)
+        content = {
+            "configuration": first.configuration,
+            "version": VERSION,
+            "made_from": made_from,
+            "report": {"joined": len(parts)},
+        }
+        write_text(written / CONFIGURATION, json.dumps(content, indent=2) + "\n")
+    return PreparedGraphs(folder)
+
+
+def _refuse_differences(first: PreparedGraphs, other: PreparedGraphs) -> None:
+    one, two = (
+        (graphs.variant, graphs.types.names, graphs.relations.names)
+        for graphs in (first, other)
+    )
+    names = ("variant", "node types", "relations")
+    for name, expected, found in zip(names, one, two, strict=True):
+        if found != expected:
+            raise ConfigurationError(
+                f"Expected the {name} of {str(first.folder)!r} in "
+                f"{str(other.folder)!r} too; prepare both with the same "
+                "preprocessing.vocabulary.source and preprocessing.graph"
+            )

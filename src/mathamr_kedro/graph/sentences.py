@@ -159,12 +159,7 @@ def _find_roots(graph: MathGraph, holders: Set[int]) -> list[int]:
 
 
 def _list_sentence_lines(graph: MathGraph, holders: Set[int]) -> list[int]:
-    """Return the lines that lead to sentences, chunk by chunk in their order.
-
-    Args:
-        graph: with its chunks.
-        holders: the root and the chunks.
-    """
+    """Return the lines that lead to sentences, chunk by chunk in their order."""
     by_holder: dict[int, list[tuple[int, int, int]]] = {node: [] for node in holders}
     for line, holder in enumerate(graph.holders):
         if holder in by_holder:

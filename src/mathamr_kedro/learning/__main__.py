@@ -25,7 +25,7 @@ from pathlib import Path
 
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.graph import PreparedGraphs, ReleasedEncoder
-from mathamr_kedro.graph.joining import join_prepared
+from mathamr_kedro.graph.prepared import join_prepared
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.formula_symbols import FormulaSymbols

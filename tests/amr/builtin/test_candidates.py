@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.amr.builtin.candidates import find_candidates
+from mathamr_kedro.amr.builtin.concepts import find_candidates
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.syntax import Token
 from mathamr_kedro.amr.builtin.words import Lexicon

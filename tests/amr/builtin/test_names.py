@@ -1,12 +1,15 @@
 import numpy as np
 import pytest
 
-from mathamr_kedro.amr.builtin.candidates import NAME, NEGATIVE, ORDINAL
-from mathamr_kedro.amr.builtin.fragments import Fragment
-from mathamr_kedro.amr.builtin.linear import Classifier
-from mathamr_kedro.amr.builtin.names import describe_name, make_named_fragments
+from mathamr_kedro.amr.builtin.concepts import NAME, NEGATIVE, ORDINAL
+from mathamr_kedro.amr.builtin.fragments import (
+    Fragment,
+    describe_name,
+    make_named_fragments,
+)
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
 from mathamr_kedro.amr.builtin.syntax import Token
+from mathamr_kedro.amr.builtin.tables import Classifier
 
 
 @pytest.mark.parametrize(

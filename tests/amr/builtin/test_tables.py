@@ -9,11 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.amr.builtin.linear import Classifier, Ranker
-from mathamr_kedro.amr.builtin.tables import TABLES, Models, read_table
+from mathamr_kedro.amr.builtin.tables import (
+    TABLES,
+    Classifier,
+    Models,
+    Ranker,
+    read_table,
+)
 from mathamr_kedro.base.errors import MissingInputError
 from tools.amr_tables import corpora
 from tools.amr_tables.fit import write_table
+from tools.amr_tables.linear_fitting import pack_classifier, pack_ranker
 
 NAMES = ("concepts", "lexicon", "memory", "names", "relations", "tops")
 PROSE = Path(corpora.__file__).with_name("mathematical_prose.txt")
@@ -67,10 +73,10 @@ def test_a_table_has_the_same_bytes_whenever_it_is_written(tmp_path):
 
 def test_weights_survive_packing():
     ranker = Ranker({"a": 0.5, "b": -1.25, "tiny": 0.001})
-    assert Ranker.unpack(ranker.pack(0.01)).features == {"a": 0.5, "b": -1.25}
+    assert Ranker.unpack(pack_ranker(ranker, 0.01)).features == {"a": 0.5, "b": -1.25}
     weights = np.array([[0, 0], [0.5, 0], [0, -2]], dtype=np.float32)
     classifier = Classifier(("x", "y"), {"a": 1, "b": 2}, weights)
-    again = Classifier.unpack(classifier.pack(0.01))
+    again = Classifier.unpack(pack_classifier(classifier, 0.01))
     assert again.labels == ("x", "y")
     np.testing.assert_allclose(again.weights, weights)
 

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.graphs.linearisation import linearise, read_concept
+from mathamr_kedro.formula.graphs import linearise, read_concept
 
 # 2x - 3
 EXAMPLE = FormulaTree.from_string("[O!minus,0[U!times,0[N!2],1[V!x]],1[N!3]]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula import FormulaTree
-from mathamr_kedro.formula.graphs.shared_graph import build_shared_graph
+from mathamr_kedro.formula.graphs import build_shared_graph
 
 # 1/(a-b) + (a-b)^2 = 1, the example of the paper
 MINUS = "[O!minus,0[V!a],1[V!b]]"
@@ -16,7 +16,7 @@ EXAMPLE = FormulaTree.from_string(
 
 def slow_shared(tree):
     """All distinct subtree strings, and the edges between them."""
-    from mathamr_kedro.formula.bracket_strings import format_bracket_string
+    from mathamr_kedro.formula.node import format_bracket_string
 
     names, labels, edges = {}, [], []
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula.latex.baselines import attach, join, link
+from mathamr_kedro.formula.latex.layout_tree import attach, join, link
 from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.slt_groups import link_row, make_group
 from mathamr_kedro.formula.tree import FormulaTree

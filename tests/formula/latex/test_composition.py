@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.formula.latex.composition import (
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    ScriptMark,
     attach_script,
     chain_terms,
     fence,
     multiply,
 )
-from mathamr_kedro.formula.latex.nodes import App, ScriptMark
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 A, B, C, PLUS, MINUS, TIMES = (SYMBOLS[token] for token in "abc+-*")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.ligatures import MAX_WORD
+from mathamr_kedro.formula.latex.boxes import MAX_WORD
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,14 @@ import pytest
 
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.arguments import LatexArguments
-from mathamr_kedro.formula.latex.definitions import LatexMacro, read_definition
 from mathamr_kedro.formula.latex.limits import LimitError
-from mathamr_kedro.formula.latex.macros import LatexMacros, expand_macros
+from mathamr_kedro.formula.latex.macros import (
+    LatexArguments,
+    LatexMacro,
+    LatexMacros,
+    expand_macros,
+    read_definition,
+)
 from tests.conftest import LONG, ends
 
 

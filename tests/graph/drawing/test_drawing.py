@@ -10,9 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mathamr_kedro.base.records import FormulaMention
-from mathamr_kedro.graph.drawing.page import write_page
-from mathamr_kedro.graph.drawing.placement import place_nodes
-from mathamr_kedro.graph.drawing.svg import draw_math_graph
+from mathamr_kedro.graph.drawing import draw_math_graph, place_nodes, write_page
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
 from mathamr_kedro.graph.penman_records import GraphRecord

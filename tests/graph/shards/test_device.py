@@ -15,8 +15,7 @@ from benchmarks.random_graphs import (
     write_random_shards,
 )
 from mathamr_kedro.graph.arrays import GraphArrays
-from mathamr_kedro.graph.shards.device import BatchSize, DeviceShards
-from mathamr_kedro.graph.shards.reader import GraphShards
+from mathamr_kedro.graph.shards.reader import BatchSize, DeviceShards, GraphShards
 from mathamr_kedro.graph.shards.writer import ShardWriter
 
 CPU = torch.device("cpu")

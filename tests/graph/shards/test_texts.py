@@ -15,8 +15,8 @@ from mathamr_kedro.graph import (
     ShardWriter,
     join_shards,
 )
-from mathamr_kedro.graph.shards import texts as module
-from mathamr_kedro.graph.shards.texts import write_texts
+from mathamr_kedro.graph.shards import writer as module
+from mathamr_kedro.graph.shards.writer import write_texts
 
 
 def write_graphs(folder, count, start=0):

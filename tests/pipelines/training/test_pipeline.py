@@ -167,7 +167,7 @@ def documents(monkeypatch) -> list:
     monkeypatch.setattr(f"{home}.find_text_model", lambda name: None)
     monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
     # Several batches of the few texts.
-    monkeypatch.setattr("mathamr_kedro.graph.shards.texts._AT_ONCE", 10)
+    monkeypatch.setattr("mathamr_kedro.graph.shards.writer._AT_ONCE", 10)
     monkeypatch.setattr(FakeDocuments, "told", [])
     return FakeDocuments.told
 

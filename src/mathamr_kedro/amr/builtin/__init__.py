@@ -1,12 +1,12 @@
 """The parser that works everywhere: dependency parse, rules, small learned tables.
 
 ```
-sentence ─ rewording, syntax ─> tokens ─ skeleton ─> tree turned towards AMR
-         ─ candidates, concepts ─> labels ─ names, fragments ─> fragments of tokens
-         ─ coreference ─> pronouns ─ relations, joining ─> edges ─ assembly ─> graph
+sentence ─ syntax ─> tokens ─ skeleton ─> tree turned towards AMR
+         ─ concepts ─> labels ─ fragments ─> fragments of tokens
+         ─ coreference ─> pronouns ─ relations ─> edges ─ parser ─> graph
 ```
 
-``words`` holds what is known before any learning, ``linear`` and ``tables`` what was
+``words`` holds what is known before any learning, ``tables`` what was
 learned (by ``tools/amr_tables``). Importing this package imports spaCy.
 """
 

@@ -7,7 +7,7 @@ TransitionParser ─ JSON lines over pipes ─> worker.py (Python 3.8, one GPU)
    starts, watches, restarts                   loads the weights, parses, answers
 ```
 
-``parser`` starts, watches and restarts a ``process``, which also describes the lines.
+``parser`` starts, watches and restarts a process, and describes the lines.
 ``worker.py``, ``check_environment.py`` and ``scatter.py`` run in the other environment,
 which ``build_environment.sh`` makes: they import nothing of this project.
 """

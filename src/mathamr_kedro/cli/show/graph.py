@@ -77,7 +77,7 @@ def command(
         read_math_graph,
         write_page,
     )
-    from mathamr_kedro.graph.variants import VariantGraph  # noqa: PLC0415
+    from mathamr_kedro.graph.builder import VariantGraph  # noqa: PLC0415
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     chosen = GraphVariant(**variant)

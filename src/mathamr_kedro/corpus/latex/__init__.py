@@ -5,8 +5,7 @@ corpus     which files are documents, and the posts, statements and links in the
 document   files joined, comments gone, macros expanded (formula/latex/macros)
 preamble   theorems, counters, environments, the title
 units      statements with their proofs, sections
-text       flat text with marks for formulas
-code       what is not read as LaTeX: comments, verbatim text, drawings
+text       flat text with marks for formulas, without comments and drawings
 ```
 
 Arguments, definitions and macros are read by :mod:`mathamr_kedro.formula.latex`.

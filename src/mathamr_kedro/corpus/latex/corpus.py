@@ -65,13 +65,7 @@ class _Unit(NamedTuple):
 
 
 class LatexCorpus:
-    """Reads the LaTeX files of a folder.
-
-    Args:
-        root: the folder.
-        files: its LaTeX files.
-        unit: ``statement``, ``section`` or ``file``.
-    """
+    """Reads the LaTeX files of a folder."""
 
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:
         self._root, self._unit = root, unit

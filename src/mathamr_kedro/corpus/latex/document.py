@@ -21,13 +21,14 @@ from collections.abc import Callable
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.corpus.latex.preamble import LatexPreamble
 from mathamr_kedro.corpus.scanning import NextMatch
-from mathamr_kedro.formula.latex.arguments import LatexArguments
-from mathamr_kedro.formula.latex.definitions import (
+from mathamr_kedro.formula.latex.macros import (
     DEFINITIONS,
+    LatexArguments,
+    LatexMacros,
+    join_expansion,
     name_operators,
     read_definition,
 )
-from mathamr_kedro.formula.latex.macros import LatexMacros, join_expansion
 
 _STOP = re.compile(r"%[^\n]*\n?[ \t]*|\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _VERB = re.compile(r"\*?([^a-zA-Z0-9\s*{\[])[^\n]*?\1")

@@ -17,8 +17,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from mathamr_kedro.formula.latex.arguments import LatexArguments
-from mathamr_kedro.formula.latex.definitions import LatexMacro
+from mathamr_kedro.formula.latex.macros import LatexArguments, LatexMacro
 
 _SETTING = re.compile(r"(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
 _COUNT = re.compile(r"[1-9]")
@@ -198,13 +197,6 @@ class LatexPreamble:
         expand: Callable[[str], str],
     ) -> int | None:
         """Take up what a command declares.
-
-        Args:
-            command: one of :attr:`COMMANDS`.
-            text: in which it occurs.
-            place: the end of its name.
-            arguments: the reader of ``text``.
-            expand: expands the macros of a text.
 
         Returns:
             The end of the declaration; ``None``: it cannot be read.

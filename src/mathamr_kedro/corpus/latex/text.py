@@ -10,21 +10,40 @@ Lemma (Gauss). If ⟦0⟧, (As before.) then by Lemma and (equation)
 (2) two.
 ```
 
-Formulas are kept apart (:mod:`.placeholders`). A command that is not known leaves its
-arguments: a text is rather read too much than lost.
+Formulas are kept apart (:mod:`mathamr_kedro.corpus.placeholders`). A command that is
+not known leaves its arguments: a text is rather read too much than lost. Comments,
+``\verb``, verbatim text and drawings are not read as LaTeX: a dollar or a percent sign
+inside any of them means nothing to the rest of the text.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from mathamr_kedro.corpus.latex.code import put_code_back, take_code_out
 from mathamr_kedro.corpus.latex.preamble import SHORT_NAMES, STATEMENTS
-from mathamr_kedro.corpus.placeholders import FormulaMarks
-from mathamr_kedro.formula.latex.arguments import LatexArguments
+from mathamr_kedro.corpus.placeholders import FormulaMarks, protect_code
+from mathamr_kedro.corpus.scanning import NextMatch
+from mathamr_kedro.formula.latex.macros import LatexArguments
 
+_BLOCKS = (
+    "verbatim|Verbatim|lstlisting|minted|comment|filecontents|alltt"
+    "|tikzpicture|pgfpicture|circuitikz|asy|xy|forest"
+)
+
+_STOP = re.compile(
+    r"\\[\\%]|(?P<comment>%.*)"
+    r"|\\(?:verb|lstinline(?:\[[^]\n]*\])?)\*?(?P<delimiter>[^a-zA-Z0-9\s*{\[])"
+    rf"|\\begin\{{(?P<kind>{_BLOCKS})\*?\}}"
+)
+# A drawing often is all that a displayed formula holds.
+_BEFORE = re.compile(r"(?:\\\[|\\begin\{(?:equation|displaymath)\*?\})\s*\Z")
+_AFTER = re.compile(r"\s*(?:\\\]|\\end\{(?:equation|displaymath)\*?\})")
+_LOOK_BACK = 40
+_LINE_END = re.compile("\n")
+_CODE = re.compile("\ue005(\\d{1,9})\ue006")  # stands for code while LaTeX is read
 ACCENTS = dict(
     zip("`'^\"~=.uvHcdrkb", "\u0300\u0301\u0302\u0308\u0303\u0304\u0307\u0306\u030c"
         "\u030b\u0327\u0323\u030a\u0328\u0331", strict=True)
@@ -94,6 +113,7 @@ _NAMED = frozenset(("proof", "problem", "solution", "question", *STATEMENTS))
 _STYLE = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\*?\s*(?:\{\w+\})?\*?")
 _PLAIN_STYLE = re.compile(r"(?<![a-zA-Z\\])([1aAiI])(?![a-zA-Z])")
 _PLAIN = {"1": "arabic", "a": "alph", "A": "Alph", "i": "roman", "I": "Roman"}
+
 _ROMAN = (
     (100, "c"),
     (90, "xc"),
@@ -115,12 +135,10 @@ _REFERENCE = re.compile(
 _WORD_BEFORE = re.compile(
     r"(?P<word>(?<![a-zA-Z])[a-zA-Z]*)(?P<blank>[ \t~]*(?:\n[ \t]*)?)\Z"
 )
-_LOOK_BACK = 40
 # Words of formulas have accents too.
 _ACCENT = re.compile(
     r"\\([`'^\"~=.])[ \t]*(?:\{\\?([a-zA-Z])\}|\\([ij])(?![a-zA-Z])|([a-zA-Z]))"
 )
-
 _LABEL = re.compile(r"\\label\s*\{[^{}]*\}")
 _LAYOUT = re.compile(r"\\(?:no)?(?:line|page)break(?![a-zA-Z])[ \t]*(?:\[\d\])?")
 _DOCUMENT = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
@@ -133,6 +151,82 @@ _CITES = re.compile(r"(?:no)?[cC]ite[a-zA-Z]*|[pP]arencite|textcite|autocite")
 _TABLES = frozenset("tabular tabular* tabularx longtable array".split())
 _MARKS = {"~": " ", "``": "“", "''": "”", "--": "–", "---": "—", "{": "", "}": ""}
 _LISTS = ("enumerate", "itemize", "description")
+
+
+class LatexCode(NamedTuple):
+    """A part of a source that is not read as LaTeX."""
+
+    start: int
+    end: int
+    code: str | None = None
+    """What ``\\verb`` shows."""
+    is_block: bool = False
+    """Whether a paragraph ends here."""
+
+
+def find_code(text: str) -> Iterator[LatexCode]:
+    r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
+
+    >>> source = r"a \verb|%$| b 5\% % c"
+    >>> [(source[p.start : p.end], p.code) for p in find_code(source)]
+    [('\\verb|%$|', '%$'), ('% c', None)]
+    """
+    ends: dict[str, NextMatch] = {}
+    position = 0
+    found = _STOP.search(text)
+    while found is not None:
+        part = _read(text, found, ends, position)
+        if part is not None:
+            yield part
+            position = part.end
+        found = _STOP.search(text, found.end() if part is None else part.end)
+
+
+def take_code_out(text: str) -> tuple[str, list[str]]:
+    """Drop comments, verbatim text and drawings; put marks for inline code."""
+    pieces, position = [], 0
+    code: list[str] = []
+    for part in find_code(text):
+        pieces.append(text[position : part.start])
+        position = part.end
+        if part.is_block:
+            pieces.append("\n\n")
+        elif part.code is not None:
+            pieces.append(f"\ue005{len(code)}\ue006")
+            code.append(protect_code(part.code))
+    return "".join([*pieces, text[position:]]), code
+
+
+def put_code_back(text: str, code: list[str]) -> str:
+    """Replace the marks of inline code."""
+    return _CODE.sub(lambda m: "".join(code[int(m[1]) : int(m[1]) + 1]), text)
+
+
+def _read(
+    text: str, found: re.Match[str], ends: dict[str, NextMatch], position: int
+) -> LatexCode | None:
+    if found["comment"] is not None:
+        return LatexCode(*found.span())
+    if found["delimiter"] is not None:
+        line = ends.setdefault("\n", NextMatch(_LINE_END, text)).after(found.end())
+        end = text.find(found["delimiter"], found.end(), line and line.start())
+        if end < 0:
+            return None
+        return LatexCode(found.start(), end + 1, text[found.end() : end])
+    kind = found["kind"]
+    if kind is None:
+        return None
+    if kind not in ends:
+        ends[kind] = NextMatch(re.compile(rf"\\end\{{{kind}\*?\}}"), text)
+    closed = ends[kind].after(found.end())
+    if closed is None:
+        return None
+    start, end = found.start(), closed.end()
+    first = max(position, start - _LOOK_BACK)
+    before, after = _BEFORE.search(text[first:start]), _AFTER.match(text, end)
+    if before is not None and after is not None:
+        start, end = first + before.start(), after.end()
+    return LatexCode(start, end, is_block=True)
 
 
 def flatten_latex(text: str, marks: FormulaMarks) -> str:
@@ -155,13 +249,7 @@ def flatten_latex(text: str, marks: FormulaMarks) -> str:
 
 
 class _ListMarks:
-    """The marks of the items of one list.
-
-    Args:
-        name: of the environment.
-        option: its optional argument, which may say how items are numbered.
-        level: how many numbered lists are around it.
-    """
+    """The marks of the items of one list."""
 
     def __init__(self, name: str, option: str, level: int) -> None:
         self.is_numbered = name.startswith("enumerate")

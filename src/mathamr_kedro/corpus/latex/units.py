@@ -18,12 +18,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mathamr_kedro.base.records import TEXT
-from mathamr_kedro.corpus.headings import Headings
-from mathamr_kedro.corpus.latex.code import find_code
 from mathamr_kedro.corpus.latex.document import LatexDocument
-from mathamr_kedro.corpus.latex.text import flatten_latex
+from mathamr_kedro.corpus.latex.text import find_code, flatten_latex
 from mathamr_kedro.corpus.placeholders import FormulaMarks
-from mathamr_kedro.formula.latex.arguments import LatexArguments
+from mathamr_kedro.corpus.sections import Headings
+from mathamr_kedro.formula.latex.macros import LatexArguments
 
 _STOP = re.compile(
     r"\\\\|\\(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\n]*)\}"

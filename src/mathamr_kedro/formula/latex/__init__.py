@@ -3,11 +3,11 @@ r"""LaTeX to both formula trees, without any program beside Python.
 ```
 LaTeX ──> macros, tokens ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
                                                      │
-SLT <── layout_tree, baselines <──┐                  v
-                                  ├── one item <── grammar/, composition; or fragments
+SLT <── layout_tree <─────────────┐                  v
+                                  ├── one item <── grammar/; or fragments
 OPT <── operator_tree <───────────┘
 
-LaTeX ──> macros, tokens ──> display_reader ──> display_mathml, display_symbols
+LaTeX ──> macros, tokens ──> display_reader ──> display_mathml
 
 what people type ──> typed ──> LaTeX
 ```

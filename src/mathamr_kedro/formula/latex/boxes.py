@@ -2,27 +2,211 @@ r"""Boxes: what TeX has read so far, and how they become a row of items.
 
 ```
 boxes   2  \frac13  \quad  {a b}        row   2+1/3  ,  a  b
+        1 2 . 5                               12.5
+        ( a , )^2 ]                           Row[( a , )]^2 ]
 ```
 
-A brace group is one box to a script that follows it, and nothing to the grammar: its
-items are poured into the row. A number before a fraction of numbers is a sum. Most
-spaces mean nothing; a quad or more separates like a comma (which is not drawn).
+Neighbours that are one symbol are joined: digits of a number, letters of an upright
+name, three dots. A brace group is one box to a script that follows it, and nothing to
+the grammar: its items are poured into the row. A number before a fraction of numbers is
+a sum. Most spaces mean nothing; a quad or more separates like a comma (which is not
+drawn). In rows that the grammar cannot read, fences and scripts are put in order all
+the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
-from mathamr_kedro.formula.latex.ligatures import append_symbol
-from mathamr_kedro.formula.latex.nodes import App, Hint, Item
-from mathamr_kedro.formula.latex.symbols import INVISIBLE_PLUS, Symbol
+from mathamr_kedro.formula.latex.alphabets import STICKY, Font
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Hint,
+    Item,
+    Row,
+    ScriptMark,
+    attach_script,
+)
+from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_PLUS, SYMBOLS, Symbol
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.latex.reader import Reader
 
+
+_DOT = SYMBOLS["."]
+_CDOT = SYMBOLS[r"\cdot"]
+_BANG = SYMBOLS["!"]
+_COLON = SYMBOLS[":"]
+_EQUALS = SYMBOLS["="]
+_DOTS = Symbol("ID", "…", name="ldots")
+_CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
+_DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
+_ASSIGN = Symbol("RELOP", ":=", "assign")
+MAX_WORD = 200
+"""Characters that a number or a name may have; longer ones stay in pieces."""
+
+_TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
+_PAIRS: dict[tuple[object, Symbol], Symbol] = {
+    (_BANG, _BANG): _DOUBLE_FACTORIAL,
+    (_COLON, _EQUALS): _ASSIGN,
+}
+_SECONDS = frozenset({_BANG, _EQUALS})
 _SEPARATES = 10.0
 """Points of space from which on it separates: one quad."""
+
+
+def append_symbol(row: list[Any], symbol: Symbol) -> None:
+    """Append a symbol to a row and join it with what precedes it."""
+    row.append(symbol)
+    if symbol in _SECONDS:
+        joined = _PAIRS.get((row[-2], symbol)) if len(row) > 1 else None
+        if joined is not None:
+            row[-2:] = [joined]
+    elif symbol in _TRIPLES:
+        if len(row) > 2 and row[-2] is symbol and row[-3] is symbol:
+            row[-3:] = [_TRIPLES[symbol]]
+    else:
+        if _is_word_part(symbol):
+            _join_word(row, symbol)
+        if symbol.role == "NUMBER" and row[-1] is symbol:
+            _join_number(row, symbol)
+
+
+def _is_word_part(item: object) -> TypeGuard[Symbol]:
+    return (
+        item.__class__ is Symbol
+        and item.role in ("UNKNOWN", "NUMBER")
+        and item.name is None
+        and item.font.family in STICKY
+        and item.text.isalnum()
+        and item.text.isascii()
+    )
+
+
+def _join_word(row: list[Any], symbol: Symbol) -> None:
+    """Join letters and digits of one upright font, if a letter is first."""
+    start = len(row) - 1
+    room = MAX_WORD - len(symbol.text)
+    while start:
+        item = row[start - 1]
+        if not _is_word_part(item) or item.font != symbol.font:
+            break
+        room -= len(item.text)
+        if room < 0:
+            break
+        start -= 1
+    if start < len(row) - 1:
+        text = "".join(item.text for item in row[start:])
+        if not text[0].isdigit():
+            row[start:] = [Symbol.word(text, symbol.font)]
+        elif len(symbol.text) > 1 and symbol.role == "UNKNOWN":
+            # a name behind a number was joined too early: its letters come apart
+            row[-1:] = [_make_character(char, symbol.font) for char in symbol.text]
+
+
+def _make_character(char: str, font: Font) -> Symbol:
+    if char.isdigit():
+        return Symbol.number(char, char, font)
+    return Symbol.word(char, font)
+
+
+def _join_number(row: list[Any], symbol: Symbol) -> None:
+    """Join digits, periods and small spaces into one number."""
+    start = len(row) - 1
+    text, value = symbol.text, symbol.meaning or ""
+    while start:
+        item = row[start - 1]
+        if item.__class__ is Symbol:
+            if len(item.text) + len(text) > MAX_WORD:
+                break
+            if item.role == "NUMBER" and item.font == symbol.font:
+                value = (item.meaning or "") + value
+            elif item.role == "PERIOD":
+                value = "." + value
+            else:
+                break
+            text = item.text + text
+        elif item.__class__ is Hint and item.char and len(text) < MAX_WORD:
+            text = item.char + text
+        else:
+            break
+        start -= 1
+    if start < len(row) - 1:
+        row[start:] = [Symbol.number(text, value, symbol.font)]
+
+
+def arrange_fragments(items: list[Item]) -> list[Item]:
+    """Return the row with fenced parts in rows of their own and scripts attached.
+
+    A closing fence without an opening one closes everything before it, as published;
+    scripts after it stay by themselves.
+    """
+    rows: list[list[Item]] = [[], []]  # the innermost open row comes last
+    for item in items:
+        role = item.role
+        if role == "OPEN":
+            rows.append([item])
+        elif role == "CLOSE":
+            rows[-1].append(item)
+            _close_row(rows)
+        else:
+            rows[-1].append(item)
+    while len(rows) > 1:
+        _close_row(rows)
+    arranged: list[Item] = []
+    for item in rows[0]:
+        if item.__class__ is Row and item.role == _MADE_HERE:
+            arranged += item.items
+        else:
+            arranged.append(item)
+    return arranged
+
+
+_MADE_HERE = "FENCED"
+
+
+def _close_row(rows: list[list[Item]]) -> None:
+    attached = _attach_scripts(rows.pop())
+    if not rows:
+        rows.append([])
+    if len(attached) == 1:
+        rows[-1] += attached
+    else:
+        rows[-1].append(Row(attached, _MADE_HERE))
+
+
+def _attach_scripts(items: list[Item]) -> list[Item]:
+    """Return a row in which scripts hang on what precedes or follows them."""
+    result: list[Item] = []
+    before: list[ScriptMark] = []
+    for place, item in enumerate(items):
+        if item.__class__ is not ScriptMark:
+            while before:
+                item = attach_script(item, before.pop(), "pre")  # noqa: PLW2901
+            result.append(item)
+        elif item.floats:
+            before.append(item)
+        elif before and items[place - 1] is before[-1]:
+            before.append(item)
+        elif result:
+            result[-1] = attach_script(result[-1], item)
+        else:
+            result.append(item)
+    if before:
+        result.append(_attach_to_nothing(before))
+    return result
+
+
+def _attach_to_nothing(marks: list[ScriptMark]) -> Item:
+    """Return scripts at the end of a row, which nothing follows."""
+    base: Item = marks.pop()
+    if marks and not base.floats:  # type: ignore[union-attr]
+        base = attach_script(ABSENT, base, "post")
+        base = attach_script(base, marks.pop(), "post")
+    while marks:
+        base = attach_script(base, marks.pop(), "pre")
+    return base
 
 
 class Group:

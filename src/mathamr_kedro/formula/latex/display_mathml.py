@@ -2,6 +2,8 @@ r"""LaTeX to MathML that browsers draw by themselves (MathML Core).
 
 >>> mathml_from_latex(r"\frac{a}{2}")
 '<math alttext="\\frac{a}{2}"><mfrac><mi>a</mi><mn>2</mn></mfrac></math>'
+>>> render_text("so $x$ <b>")
+'so <math alttext="x"><mi>x</mi></math> &lt;b&gt;'
 
 Whatever the formula says ends in text or in the attribute ``alttext``, escaped; element
 names, other attributes and links never come from it.
@@ -9,6 +11,8 @@ names, other attributes and links never come from it.
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -17,14 +21,6 @@ from mathamr_kedro.formula.latex.display_reader import (
     STRETCHED,
     WIDE,
     DisplayReader,
-)
-from mathamr_kedro.formula.latex.display_symbols import (
-    BINARY,
-    FENCES,
-    LETTERS,
-    NAMES,
-    RELATIONS,
-    draw_symbol,
 )
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
 from mathamr_kedro.formula.latex.nodes import (
@@ -45,13 +41,39 @@ from mathamr_kedro.formula.latex.reader import DISPLAY, TEXT
 from mathamr_kedro.formula.latex.symbols import Symbol
 from mathamr_kedro.formula.latex.tokens import END, split_tokens
 
+NAMES = frozenset({"OPFUNCTION", "TRIGFUNCTION", "LIMITOP"})
+"""Roles of operators with a name, such as sin."""
+
+LETTERS = frozenset({"UNKNOWN", "ID", "ATOM", "DIFFOP", "OPERATOR", ""}) | NAMES
+"""Roles drawn as identifiers."""
+
+BINARY = frozenset({"ADDOP", "MULOP", "BINOP", "MODIFIEROP"})
+RELATIONS = frozenset({"RELOP", "METARELOP", "ARROW"})
+FENCES = frozenset({"OPEN", "CLOSE", "VERTBAR", "MIDDLE"})
+_SHOWN = {"-": "−", "*": "∗"}
+_UPRIGHT = frozenset("∇∂")
+_BARS = frozenset("|∥‖")
+_INVISIBLE = "\u2061\u2062\u2063\u2064"
+_BARE = 'lspace="0" rspace="0"'
+
+_BY_ROLE = {
+    "PERIOD": _BARE,
+    "PUNCT": 'separator="true" lspace="0" rspace="0.1667em"',
+    "MODIFIEROP": 'lspace="0.2778em" rspace="0.2778em"',
+    "SUMOP": 'movablelimits="false"',
+    # arrows must not grow with what is beside them
+    **dict.fromkeys(RELATIONS, 'stretchy="false"'),
+}
+"""Attributes of operators."""
+
 _END_ONLY = frozenset({END})
 _THIN = '<mspace width="0.1667em"/>'
-
 _BEFORE_SIGN = BINARY | RELATIONS | {"OPEN", "PUNCT", "SUMOP", "INTOP", "BIGOP"}
 """Roles after which a minus is a sign."""
+
 _ACCENTS = {"^": "ˆ", "`": "ˋ", "´": "ˊ", "\u030a": "˚"}
 _SMALL_ACCENTS = frozenset("→←↔")
+
 _STYLES = {
     "display": 'displaystyle="true" scriptlevel="0"',
     "text": 'displaystyle="false" scriptlevel="0"',
@@ -59,6 +81,77 @@ _STYLES = {
 }
 _LINES = frozenset({"boxed", "overlined", "underlined"})
 _SIZES = {"size-1": "1.2em", "size-2": "1.8em", "size-3": "2.4em", "size-4": "3em"}
+_DOLLARS = re.compile(r"\$([^$]+)\$")
+
+MATH_STYLE = """
+math{font-family:"Latin Modern Math","STIX Two Math","Cambria Math",math;
+font-size:1.08em}
+mtable.left mtd{text-align:left}
+mtable.align mtd{text-align:right;padding-left:0;padding-right:0}
+mtable.align mtd:nth-child(even){text-align:left}
+mtable.small{font-size:.75em}.boxed{border:1px solid;padding:.2em .35em}
+.overlined{border-top:.06em solid;padding-top:.12em}
+.underlined{border-bottom:.06em solid;padding-bottom:.12em}
+.struck{background:linear-gradient(to top right,transparent calc(50% - .5px),
+currentColor,transparent calc(50% + .5px))}
+"""
+"""What a page needs beside MathML: lines and columns that it cannot say itself."""
+
+
+def draw_symbol(
+    symbol: Symbol, stretchy: bool = False, sign: bool = False, size: str = ""
+) -> str:
+    """Return the element of a symbol; nothing for one that is not seen.
+
+    Args:
+        symbol: what to draw.
+        stretchy: whether a fence is as high as its row.
+        sign: whether an operator precedes its only operand, as in ``-x``.
+        size: height of a fence that was given one.
+    """
+    role, text = symbol.role, symbol.text
+    if symbol.meaning == "absent" or not text.strip(_INVISIBLE):
+        return ""
+    if role == "NUMBER":
+        return f"<mn>{escape(symbol.font.restyle(text) or text)}</mn>"
+    if role in LETTERS:
+        return _draw_letter(symbol)
+    shown = escape(_SHOWN.get(text, text))
+    if role in FENCES:
+        return _draw_fence(shown, role, stretchy, size)
+    attributes = _BY_ROLE.get(role, "")
+    if text in ("/", "\\"):
+        attributes = f'{_BARE} stretchy="false"'
+    elif sign and role in BINARY:
+        attributes = f'form="prefix" {_BARE}'
+    return f"<mo {attributes}>{shown}</mo>" if attributes else f"<mo>{shown}</mo>"
+
+
+def _draw_letter(symbol: Symbol) -> str:
+    text, font = symbol.text, symbol.font
+    restyled = font.restyle(text)
+    if len(text) > 1:
+        return f"<mi>{escape(restyled or text)}</mi>"
+    if font.variant == "italic" and symbol.role not in NAMES:
+        return f"<mi>{escape(text)}</mi>"
+    if restyled is not None:
+        return f"<mi>{escape(restyled)}</mi>"
+    # a single letter would be italic
+    is_letter = unicodedata.category(text)[0] == "L" or text in _UPRIGHT
+    upright = ' mathvariant="normal"' if is_letter else ""
+    return f"<mi{upright}>{escape(text)}</mi>"
+
+
+def _draw_fence(shown: str, role: str, stretchy: bool, size: str) -> str:
+    form = {"OPEN": "prefix", "CLOSE": "postfix"}.get(role, "")
+    attributes = f' form="{form}"' if form else ""
+    if shown in _BARS or role == "MIDDLE":
+        gap = "0.1667em" if role == "MIDDLE" else "0"
+        attributes += f' lspace="{gap}" rspace="{gap}"'
+    if size:
+        limits = f'minsize="{size}" maxsize="{size}"'
+        return f'<mo{attributes} stretchy="true" symmetric="true" {limits}>{shown}</mo>'
+    return f'<mo{attributes} stretchy="{str(stretchy).lower()}">{shown}</mo>'
 
 
 def mathml_from_latex(latex: str, display: bool = False) -> str | None:
@@ -295,3 +388,20 @@ _DRAWERS: dict[type, Callable[[Any], str]] = {
     Hint: _draw_hint,
     ScriptMark: _draw_mark,
 }
+
+
+def render_text(text: str) -> str:
+    """Return a text with formulas between dollars as HTML.
+
+    What is no formula, or cannot be drawn, is kept as it was written.
+    """
+    pieces = _DOLLARS.split(text)
+    return "".join(
+        _render(piece) if number % 2 else escape(piece)
+        for number, piece in enumerate(pieces)
+    )
+
+
+def _render(latex: str) -> str:
+    drawn = mathml_from_latex(latex)
+    return f"<code>${escape(latex)}$</code>" if drawn is None else drawn

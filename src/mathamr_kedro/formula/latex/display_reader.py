@@ -16,12 +16,12 @@ from functools import lru_cache
 from mathamr_kedro.formula.latex.alphabets import MATH, Font
 from mathamr_kedro.formula.latex.boxes import Box, Entry, Group, Handler
 from mathamr_kedro.formula.latex.commands import list_entries
+from mathamr_kedro.formula.latex.commands.constructs import long_arrow
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Enclosed,
     Hint,
     Item,
-    RoleApp,
     Row,
     Script,
     ScriptMark,
@@ -37,13 +37,7 @@ WIDE = "wide"
 
 
 class DisplayReader(Reader):
-    """Reads one formula as it is drawn.
-
-    Args:
-        tokens: the formula, ended by :data:`~mathamr_kedro.formula.latex.tokens.END`.
-        problems: reasons and how often they were met; filled here.
-        style: of the formula, e.g. :data:`~mathamr_kedro.formula.latex.reader.TEXT`.
-    """
+    """Reads one formula as it is drawn."""
 
     def __init__(self, tokens: list[str], problems: dict[str, int], style: int) -> None:
         super().__init__(tokens, _list_display_entries, problems)
@@ -52,13 +46,7 @@ class DisplayReader(Reader):
     def make_item(
         self, boxes: list[Box], rule: str = "anything", punctuated: bool = False
     ) -> Item:
-        """Return a row as it is, scripts on their bases; the grammar is not asked.
-
-        Args:
-            boxes: the row.
-            rule: of the grammar; not needed here.
-            punctuated: punctuation is drawn in any case.
-        """
+        """Return a row as it is, scripts on their bases; the grammar is not asked."""
         items = self._arrange(boxes)
         return items[0] if len(items) == 1 else Row(items)
 
@@ -135,20 +123,6 @@ def _wide(role: str, char: str) -> Handler:
 
     def read(reader: Reader, boxes: list[Box]) -> None:
         boxes.append(App(accent, [reader.read_item()]))
-
-    return read
-
-
-def _long_arrow(char: str) -> Handler:
-    arrow = Symbol("ARROW", char)
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        below = reader.read_option()
-        item = RoleApp(reader.read_item().with_role("OVERACCENT"), [arrow], "ARROW")
-        if below is not None:
-            mark = reader.make_item(below).with_role("UNDERACCENT")
-            item = RoleApp(mark, [item], "ARROW")
-        boxes.append(item)
 
     return read
 
@@ -231,10 +205,10 @@ _OWN: dict[str, Handler] = {
     r"\overleftarrow": _wide("OVERACCENT", "←"),
     r"\overleftrightarrow": _wide("OVERACCENT", "↔"),
     **dict.fromkeys((r"\underline", r"\underbar"), _around("underlined")),
-    r"\xRightarrow": _long_arrow("⇒"),
-    r"\xLeftarrow": _long_arrow("⇐"),
-    r"\xleftrightarrow": _long_arrow("↔"),
-    r"\xmapsto": _long_arrow("↦"),
+    r"\xRightarrow": long_arrow(Symbol("ARROW", "⇒")),
+    r"\xLeftarrow": long_arrow(Symbol("ARROW", "⇐")),
+    r"\xleftrightarrow": long_arrow(Symbol("ARROW", "↔")),
+    r"\xmapsto": long_arrow(Symbol("ARROW", "↦")),
     r"\dfrac": _enclosed(r"\dfrac", "display"),
     r"\cfrac": _enclosed(r"\cfrac", "display"),
     r"\tfrac": _enclosed(r"\tfrac", "text"),

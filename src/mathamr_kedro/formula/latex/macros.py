@@ -6,6 +6,11 @@ r"""Macros of LaTeX, of a document or of one formula: what an author's command m
 \def\pair#1#2{(#1, #2)}               $\pair{a}b$  ──▶  $(a, b)$
 ```
 
+Arguments and definitions are read by places in their text, which stays as it was
+written; a formula is read token by token (:mod:`.tokens`) once its macros are expanded.
+Which brace closes which is found in one pass over a text, so that a text full of
+braces that are never closed is read as fast as any other.
+
 Definitions hold from their place to the end of the text, whatever group they are
 in. Endless macros are left as they are in a document; a formula that
 uses one is refused.
@@ -14,16 +19,41 @@ uses one is refused.
 from __future__ import annotations
 
 import re
+from functools import cached_property
+from typing import NamedTuple
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.formula.latex.arguments import LatexArguments
-from mathamr_kedro.formula.latex.definitions import (
-    DEFINITIONS,
-    LatexMacro,
-    read_definition,
-)
 from mathamr_kedro.formula.latex.limits import MAX_CHARACTERS, LimitError
 
+_BRACE = re.compile(r"\\.|%[^\n]*|[][{}]", re.DOTALL)
+_BLANK = re.compile(r"(?:[ \t]|\n(?![ \t]*\n)|%[^\n]*(?:\n(?![ \t]*\n)|\Z))*")
+_BREAK = re.compile(r"\n[ \t]*\n")
+_TOKEN = re.compile(r"\\(?:[a-zA-Z@]+|.)|[^\s{}]", re.DOTALL)
+_CONDITION = re.compile(
+    r"\\(if(?!f(?![a-zA-Z@])|thenelse)[a-zA-Z@]*|else|fi)(?![a-zA-Z@])"
+)
+_MAX_OPTION = 2000  # characters; brackets of a text further apart are no pair
+
+DEFINITIONS = frozenset(
+    "newcommand renewcommand providecommand DeclareRobustCommand newrobustcmd "
+    "renewrobustcmd def gdef edef xdef let DeclareMathOperator "
+    "DeclarePairedDelimiter".split()
+)
+"""Commands that define a macro."""
+
+_PRIMITIVE = frozenset(("def", "gdef", "edef", "xdef"))
+_PARAMETERS = re.compile(r"\s*((?:#[1-9])*)\s*(?=\{)")
+_NAME = re.compile(r"\s*\\([a-zA-Z@]+|[^a-zA-Z])\s*")
+_MAX_MARKS = 60  # characters of parameters between marks of the author's own
+
+# An operator by name, as TeX's own macros make one.
+_OPERATOR = re.compile(
+    r"\\mathop\s*\{\s*(?:\\(?:mathrm|operatorname)\s*\{([^{}\\]+)\}|\{?\\rm\s+"
+    r"([^{}\\]+)\}?)\s*\}(?:\s*\\nolimits(?![a-zA-Z]))?"
+)
+_FRAME = re.compile(
+    r"\\mathop\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*(?:\\nolimits(?![a-zA-Z]))?"
+)
 _CONTROL = re.compile(r"\\(?:([a-zA-Z@]+)|.)", re.DOTALL)
 _PARAMETER = re.compile(r"#([1-9])")
 _ENDS_IN_WORD = re.compile(r"\\[a-zA-Z@]+\Z")
@@ -35,6 +65,7 @@ _NAMED_OPERATORS = frozenset(
     "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg "
     "lim liminf limsup ln log max min Pr sec sin sinh sup tan tanh".split()
 )
+
 # Commands that say how a document is built are read as what they are.
 _KEPT = frozenset(
     "begin end item section subsection subsubsection chapter part paragraph label ref "
@@ -44,12 +75,233 @@ _KEPT = frozenset(
 )
 
 
+class LatexArguments:
+    r"""Reads the arguments of the commands of one text.
+
+    >>> text = r"\frac{a}{b_{1}} [c]"
+    >>> arguments = LatexArguments(text)
+    >>> arguments.read(5)
+    ('a', 8)
+    >>> arguments.read(8), arguments.read_option(15)
+    (('b_{1}', 15), ('c', 19))
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._has_conditions = True  # that end
+
+    def skip_blank(self, place: int) -> int:
+        """Return the next place that is no blank; a new paragraph is one."""
+        blank = _BLANK.match(self._text, place)
+        return place if blank is None else blank.end()
+
+    def read(self, place: int) -> tuple[str, int] | None:
+        """Return the argument after ``place`` and its end: a group, or one token."""
+        place = self.skip_blank(place)
+        if self._text[place : place + 1] == "{":
+            return self.read_group(place)
+        token = _TOKEN.match(self._text, place)
+        return None if token is None else (token[0], token.end())
+
+    def read_group(self, place: int) -> tuple[str, int] | None:
+        """Return what is in the braces after ``place``, if there are any."""
+        place = self.skip_blank(place)
+        end = self._ends.get(place)
+        return None if end is None else (self._text[place + 1 : end], end + 1)
+
+    def read_option(self, place: int) -> tuple[str, int] | None:
+        """Return what is in the brackets after ``place``, if there are any."""
+        place = self.skip_blank(place)
+        if self._text[place : place + 1] != "[":
+            return None
+        end = self._ends.get(place)
+        if end is None or end > place + _MAX_OPTION or self._has_break(place, end):
+            return None
+        return self._text[place + 1 : end], end + 1
+
+    def skip_condition(self, place: int) -> int | None:
+        r"""Return where the text continues after a condition that does not hold.
+
+        That is its ``\else`` or ``\fi``; ``None``: there is none.
+        """
+        depth = 1
+        while self._has_conditions and depth:
+            mark = _CONDITION.search(self._text, place)
+            if mark is None:
+                self._has_conditions = False
+                return None
+            place = mark.end()
+            if mark[1].startswith("if"):
+                depth += 1
+            elif mark[1] == "fi" or depth == 1:
+                depth -= 1
+        return None if depth else place
+
+    def _has_break(self, start: int, end: int) -> bool:
+        return _BREAK.search(self._text, start, end) is not None
+
+    @cached_property
+    def _ends(self) -> dict[int, int]:
+        """Where each brace and bracket is closed; one that never is, is not in here.
+
+        A bracket is closed by the next one of its group; the end of the group ends it.
+        """
+        opened: list[int] = []
+        ends: dict[int, int] = {}
+        text = self._text
+        for found in _BRACE.finditer(text):
+            mark, place = found[0], found.start()
+            if mark in ("{", "["):
+                opened.append(place)
+            elif mark == "]":
+                if opened and text[opened[-1]] == "[":
+                    ends[opened.pop()] = place
+            elif mark == "}":
+                while opened and text[opened[-1]] == "[":
+                    opened.pop()
+                if opened:
+                    ends[opened.pop()] = place
+        return ends
+
+
+class LatexMacro(NamedTuple):
+    """The parameters of a macro and its expansion."""
+
+    name: str
+    body: str
+    arguments: int = 0
+    default: str | None = None
+    """Of the first argument, if it is optional."""
+    alias_of: str | None = None
+    """The other name of the same meaning (``\\let``)."""
+    takes_star: bool = False
+    is_provided: bool = False
+    """Whether an earlier definition holds (``\\providecommand``)."""
+
+
+_Found = tuple[LatexMacro | None, int] | None
+
+
+def read_definition(
+    command: str, text: str, place: int, read: LatexArguments
+) -> tuple[LatexMacro | None, int] | None:
+    r"""Read the definition that a command starts.
+
+    Returns:
+        The macro, ``None`` if its parameters are of a kind that is not read, and the
+        end of the definition; ``None``: there is no definition.
+
+    >>> text = r"{\pair}[2]{(#1, #2)} rest"
+    >>> read_definition("newcommand", text, 0, LatexArguments(text))[0][:3]
+    ('pair', '(#1, #2)', 2)
+    """
+    is_starred = text.startswith("*", place)
+    place += is_starred
+    if command == "let":
+        return _read_alias(text, place)
+    named = None if command in _PRIMITIVE else read.read_group(place)
+    token = _NAME.match(text, place)
+    if named is not None:
+        name, place = named[0].strip().removeprefix("\\"), named[1]
+    elif token is not None:
+        name, place = token[1], token.end()
+    else:
+        return None
+    if command in _PRIMITIVE:
+        found = _read_primitive(name, text, place, read)
+    elif command == "DeclareMathOperator":
+        found = _read_operator(name, "*" if is_starred else "", place, read)
+    elif command == "DeclarePairedDelimiter":
+        found = _read_delimiters(name, place, read)
+    else:
+        found = _read_command(name, place, read)
+    macro, end = (None, 0) if found is None else found
+    if macro is None:
+        return found
+    is_provided = command == "providecommand"
+    return macro._replace(body=macro.body.strip(), is_provided=is_provided), end
+
+
+def _read_command(name: str, place: int, read: LatexArguments) -> _Found:
+    count, default = read.read_option(place), None
+    if count is not None:
+        place = count[1]
+        default = read.read_option(place)
+        place = place if default is None else default[1]
+    body = read.read(place)
+    if body is None:
+        return None
+    number = "0" if count is None else count[0].strip()
+    if len(number) != 1 or number not in "0123456789":
+        return None, body[1]
+    given = None if default is None else default[0]
+    return LatexMacro(name, body[0], int(number), given), body[1]
+
+
+def _read_primitive(name: str, text: str, place: int, read: LatexArguments) -> _Found:
+    parameters = _PARAMETERS.match(text, place)
+    if parameters is not None:
+        body = read.read_group(parameters.end())
+        count = len(parameters[1]) // 2
+        return None if body is None else (LatexMacro(name, body[0], count), body[1])
+    # Parameters between marks of the author's own, e.g. \def\a(#1){...}.
+    brace = text.find("{", place, place + _MAX_MARKS)
+    body = read.read_group(brace) if brace >= 0 else None
+    return None if body is None else (None, body[1])
+
+
+def _read_operator(name: str, star: str, place: int, read: LatexArguments) -> _Found:
+    body = read.read(place)
+    if body is None:
+        return None
+    return LatexMacro(name, f"\\operatorname{star}{{{body[0]}}}"), body[1]
+
+
+def _read_delimiters(name: str, place: int, read: LatexArguments) -> _Found:
+    left = read.read(place)
+    right = None if left is None else read.read(left[1])
+    if left is None or right is None:
+        return None
+    body = f"{left[0]} #1 {right[0]}"
+    return LatexMacro(name, body, 1, takes_star=True), right[1]
+
+
+def _read_alias(text: str, place: int) -> _Found:
+    new = _NAME.match(text, place)
+    if new is None:
+        return None
+    place = new.end() + text.startswith("=", new.end())
+    old = _NAME.match(text, place)
+    if old is None:
+        return None, place + 1
+    end = place + len(old[0].rstrip())
+    return LatexMacro(new[1], f"\\{old[1]}", alias_of=old[1]), end
+
+
+def name_operators(body: str) -> str:
+    r"""Return operators by their names, without what places their limits.
+
+    >>> name_operators(r"\mathop{\mathrm{Spec}}\nolimits")
+    '\\operatorname{Spec}'
+    >>> name_operators(r"\mathop{N\!L}")
+    '\\mathit{NL}'
+    >>> name_operators(r"\mathop{\mathcal{H}\!\mathit{om}}\nolimits")
+    '\\mathcal{H}\\mathit{om}'
+    """
+    body = _OPERATOR.sub(_name_operator, body)
+    framed = _FRAME.fullmatch(body)
+    if framed is None:
+        return body
+    inner = framed[1].replace(r"\!", "").strip()
+    return f"\\mathit{{{inner}}}" if inner.isalpha() and len(inner) > 1 else inner
+
+
+def _name_operator(found: re.Match[str]) -> str:
+    return f"\\operatorname{{{(found[1] or found[2]).strip()}}}"
+
+
 def expand_macros(source: str, problems: dict[str, int]) -> str:
     r"""Return a formula with the macros expanded that it defines itself.
-
-    Args:
-        source: the formula.
-        problems: counts ``bad_definition``.
 
     Raises:
         LimitError: the result would be too long.
@@ -102,12 +354,6 @@ class LatexMacros:
         self, name: str, text: str, place: int, read: LatexArguments | None = None
     ) -> tuple[str, int] | None:
         """Return the expansion of a macro, and the end of its last argument.
-
-        Args:
-            name: of the macro.
-            text: in which it is used.
-            place: the end of its name there.
-            read: the reader of ``text``.
 
         Returns:
             ``None`` if the macro is known to have no end.

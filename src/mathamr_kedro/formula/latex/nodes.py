@@ -10,14 +10,21 @@ trees     an application has a content (operator tree) and a drawing (layout tre
 All items answer to ``role`` (their part of speech, or None), ``place`` (where their
 scripts are), ``meaning``, ``text`` (what they show, as far as fences and separators
 go), ``key`` (the name by which the grammar knows a symbol) and ``with_role``.
+
+How they are put together::
+
+    ( a , b )     fence            Dual(open-interval(a, b), the row as written)
+    a , b         enumerate_items  Dual(list(a, b), the row as written)
+    a + b - c     chain_terms      minus(plus(a, b), c)
 """
 
 from __future__ import annotations
 
-from typing import TypeAlias, Union
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, Union
 
-from mathamr_kedro.formula.labels import ERROR, clean_text
 from mathamr_kedro.formula.latex.symbols import Symbol
+from mathamr_kedro.formula.node import ERROR, clean_text
 
 Item: TypeAlias = Union[
     Symbol,
@@ -50,100 +57,57 @@ class _Plain:
         return Row([self], role, place)  # type: ignore[list-item]
 
 
+@dataclass(slots=True, eq=False)
 class App(_Plain):
     """An operator over its operands; fractions and roots too."""
 
-    __slots__ = ("args", "op")
-
-    def __init__(self, op: Item, args: list[Item]) -> None:
-        self.op = op
-        self.args = args
+    op: Item
+    args: list[Item]
 
     def with_role(self, role: str | None, place: str = "") -> RoleApp:
         """Return the application as a symbol."""
         return RoleApp(self.op, self.args, role, place)
 
-    def __repr__(self) -> str:
-        return f"App({self.op!r}, {self.args!r})"
 
-
+@dataclass(slots=True, eq=False)
 class RoleApp(App):
     """An application that acts as a symbol: an arrow with a word above it."""
 
-    __slots__ = ("place", "role")
-
-    def __init__(
-        self, op: Item, args: list[Item], role: str | None = None, place: str = ""
-    ) -> None:
-        self.op = op
-        self.args = args
-        self.role = role
-        self.place = place
+    role: str | None = None
+    place: str = ""
 
 
+@dataclass(slots=True, eq=False)
 class Script(_Plain):
-    """A base with one script; several scripts nest.
+    """A base with one script; several scripts nest."""
 
-    Args:
-        base: what carries the script.
-        script: the script itself.
-        up: whether it is above.
-        place: ``pre``, ``mid`` or ``post``.
-        level: depth of braces where it was written; scripts of different levels
-            do not share a column.
-        role: role of the base if the base is an operator.
-    """
-
-    __slots__ = (
-        "base",
-        "bump",
-        "floats",
-        "level",
-        "outer",
-        "place",
-        "role",
-        "script",
-        "up",
-    )
-
-    def __init__(
-        self,
-        base: Item,
-        script: Item,
-        up: bool,
-        place: str,
-        level: int,
-        role: str | None = None,
-    ) -> None:
-        self.base = base
-        self.script = script
-        self.up = up
-        self.place = place
-        self.level = level
-        self.role = role
-        self.floats = False
-        self.bump = 0
-        self.outer = ""  # where further scripts go, if not to the same place
+    base: Item
+    script: Item
+    up: bool
+    place: str
+    """``pre``, ``mid`` or ``post``."""
+    level: int = 0
+    """Depth of braces where it was written; scripts of different levels do not share a
+    column."""
+    role: str | None = None
+    """Of the base, if that is an operator."""
+    floats: bool = False
+    bump: int = 0
+    outer: str = ""
+    """Where further scripts go, if not to the same place."""
 
     def with_role(self, role: str | None, place: str = "") -> Script:
         """Return a copy in another role; its scripts stay where they are."""
-        copy = Script(self.base, self.script, self.up, self.place, self.level, role)
-        copy.floats, copy.bump = self.floats, self.bump
-        return copy
-
-    def __repr__(self) -> str:
-        return f"Script({self.base!r}, {'^' if self.up else '_'}{self.script!r})"
+        return replace(self, role=role, outer="")
 
 
+@dataclass(slots=True, eq=False)
 class Dual(_Plain):
     """Something that means one thing and is drawn as another."""
 
-    __slots__ = ("content", "drawing", "role")
-
-    def __init__(self, content: Item, drawing: Item, role: str | None = None) -> None:
-        self.content = content
-        self.drawing = drawing
-        self.role = role
+    content: Item
+    drawing: Item
+    role: str | None = None
 
     @property
     def place(self) -> str:  # type: ignore[override]
@@ -154,21 +118,14 @@ class Dual(_Plain):
         """Return the same in another role; the content decides on the place."""
         return Dual(self.content, self.drawing, role)
 
-    def __repr__(self) -> str:
-        return f"Dual({self.content!r})"
 
-
+@dataclass(slots=True, eq=False)
 class Row(_Plain):
     """Items side by side: a drawing, or what the grammar could not read."""
 
-    __slots__ = ("items", "place", "role")
-
-    def __init__(
-        self, items: list[Item], role: str | None = None, place: str = ""
-    ) -> None:
-        self.items = items
-        self.role = role
-        self.place = place
+    items: list[Item]
+    role: str | None = None
+    place: str = ""
 
     @property
     def text(self) -> str:  # type: ignore[override]
@@ -184,67 +141,43 @@ class Row(_Plain):
         """Return the row in another role."""
         return Row(self.items, role, place)
 
-    def __repr__(self) -> str:
-        return f"Row({self.items!r})"
 
-
+@dataclass(slots=True, eq=False)
 class Array(_Plain):
     """Cells in rows; an empty cell is None."""
 
-    __slots__ = ("role", "rows")
-
-    def __init__(self, rows: list[list[Item | None]], role: str | None = None) -> None:
-        self.rows = rows
-        self.role = role
-
-    def __repr__(self) -> str:
-        return f"Array({self.rows!r})"
+    rows: list[list[Item | None]]
+    role: str | None = None
 
 
+@dataclass(slots=True, eq=False)
 class Text(_Plain):
-    """Words (drawn as ``T!``) and formulas among them.
+    """Words (drawn as ``T!``) and formulas among them."""
 
-    Args:
-        parts: both.
-        named: whether the operator tree keeps them; the published ones do not.
-    """
-
-    __slots__ = ("named", "parts")
-
-    def __init__(self, parts: list[str | Item], named: bool = False) -> None:
-        self.parts = parts
-        self.named = named
-
-    def __repr__(self) -> str:
-        return f"Text({self.parts!r})"
+    parts: list[str | Item]
+    named: bool = False
+    """Whether the operator tree keeps them; the published ones do not."""
 
 
+@dataclass(slots=True, eq=False)
 class Undefined(_Plain):
     """An undefined command; ``named`` as for :class:`Text`."""
 
-    __slots__ = ("command", "named")
-
-    def __init__(self, command: str, named: bool = False) -> None:
-        self.command = command
-        self.named = named
+    command: str
+    named: bool = False
 
     @property
     def label(self) -> str:
         """An error, named or not."""
         return ERROR + clean_text(self.command.lstrip("\\")) if self.named else ERROR
 
-    def __repr__(self) -> str:
-        return f"Undefined({self.command})"
 
-
+@dataclass(slots=True, eq=False)
 class Enclosed(_Plain):
     """An item with a box or a line around it; means what the item means."""
 
-    __slots__ = ("inner", "notation")
-
-    def __init__(self, inner: Item, notation: str) -> None:
-        self.inner = inner
-        self.notation = notation
+    inner: Item
+    notation: str
 
     @property
     def role(self) -> str | None:  # type: ignore[override]
@@ -252,40 +185,34 @@ class Enclosed(_Plain):
         return None if self.inner.__class__ is ScriptMark else self.inner.role
 
 
+@dataclass(slots=True, eq=False)
 class Hint(_Plain):
-    """Space between symbols.
+    """Space between symbols."""
 
-    Args:
-        width: in points at ten points to the em.
-        char: the space character it may become inside a number; empty if none.
-        phantom: whether it keeps the place of something unseen.
-    """
-
-    __slots__ = ("char", "phantom", "width")
-    role = "PUNCT"  # what a hint of a quad or more becomes; others are dropped
+    width: float
+    """In points at ten points to the em."""
+    char: str = ""
+    """The space character it may become inside a number; empty if none."""
+    phantom: bool = False
+    """Whether it keeps the place of something unseen."""
+    role = "PUNCT"  # of a quad or more; others are dropped
     is_empty = True
 
-    def __init__(self, width: float, char: str = "", phantom: bool = False) -> None:
-        self.width = width
-        self.char = char
-        self.phantom = phantom
 
-
+@dataclass(slots=True, eq=False)
 class ScriptMark(_Plain):
     """A script that has not found its base yet."""
 
-    __slots__ = ("floats", "level", "place", "role", "script", "up")
+    script: Item
+    up: bool
+    floats: bool
+    level: int
+    place: str = ""
 
-    def __init__(self, script: Item, up: bool, floats: bool, level: int) -> None:
-        self.script = script
-        self.up = up
-        self.floats = floats
-        self.level = level
-        self.place = ""
-        self.role = _SCRIPT_ROLES[floats, up]
-
-    def __repr__(self) -> str:
-        return f"ScriptMark({self.role}, {self.script!r})"
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        """Whether it is above, and whether it floats."""
+        return _SCRIPT_ROLES[self.floats, self.up]
 
 
 _SCRIPT_ROLES = {
@@ -294,3 +221,150 @@ _SCRIPT_ROLES = {
     (True, False): "FLOATSUBSCRIPT",
     (True, True): "FLOATSUPERSCRIPT",
 }
+
+
+def _operator(meaning: str) -> Symbol:
+    return Symbol("", "", meaning)
+
+
+FORMULAE = _operator("formulae")
+MULTIRELATION = _operator("multirelation")
+LIST = _operator("list")
+ANNOTATED = _operator("annotated")
+LIMIT_FROM = _operator("limit-from")
+CASES = _operator("cases")
+GROUP = _operator("group")
+KET = _operator("ket")
+BRA = _operator("bra")
+INNER_PRODUCT = _operator("inner-product")
+OPERATOR_PRODUCT = _operator("quantum-operator-product")
+CONDITIONAL_SET = _operator("conditional-set")
+EVALUATED_AT = _operator("evaluated-at")
+
+_AROUND_ONE = {
+    "{}": "set",
+    "||": "absolute-value",
+    "‖‖": "norm",
+    "⌊⌋": "floor",
+    "⌈⌉": "ceiling",
+    "<>": "expectation",
+}
+
+_AROUND_TWO = {
+    "(,)": "open-interval",
+    "[,]": "closed-interval",
+    "(,]": "open-closed-interval",
+    "[,)": "closed-open-interval",
+    "{,}": "set",
+}
+_AROUND_MORE = {"(,)": "vector", "{,}": "set"}
+_operators: dict[str, Symbol] = {}
+
+
+def _find_operator(meaning: str) -> Symbol:
+    if meaning not in _operators:
+        if len(_operators) > 1000:  # odd fences must not fill the memory
+            return _operator(meaning)
+        _operators[meaning] = _operator(meaning)
+    return _operators[meaning]
+
+
+def fence(stuff: list[Item]) -> Item:
+    """Return ``open x (punct x)* close`` as what it most likely means."""
+    opening, closing = stuff[0].text, stuff[-1].text
+    count = (len(stuff) - 1) // 2
+    if count == 1:
+        meaning = _AROUND_ONE.get(opening + closing)
+        if meaning is None:
+            if opening == "(" and closing == ")":
+                return Dual(stuff[1], Row(stuff))
+            meaning = f"delimited-{opening}{closing}"
+    elif count:
+        table = _AROUND_TWO if count == 2 else _AROUND_MORE
+        meaning = table.get(opening + stuff[2].text + closing, "list")
+    else:
+        meaning = "list"
+    return Dual(App(_find_operator(meaning), stuff[1:-1:2]), Row(stuff))
+
+
+def delimit(op: Item, stuff: list[Item]) -> Item:
+    """Return ``op`` over the items of ``open x (punct x)* close``, drawn as written."""
+    return Dual(App(op, stuff[1:-1:2]), Row(stuff))
+
+
+def enumerate_items(stuff: list[Item], op: Symbol = LIST) -> Item:
+    """Return ``x (punct x)*`` as a list, or as another ``op`` over its items."""
+    if len(stuff) == 1:
+        return stuff[0]
+    return Dual(App(op, stuff[::2]), Row(stuff))
+
+
+def _is_same_operator(one: Item, other: Item) -> bool:
+    """Return whether two operators are the same, whatever fonts they are drawn in."""
+    return one is other or (
+        one.__class__ is Symbol
+        and other.__class__ is Symbol
+        and one.meaning == other.meaning
+        and one.text == other.text
+        and one.name == other.name
+    )
+
+
+def chain_terms(terms: list[Item]) -> Item:
+    """Return ``x (op x)*`` grouped from the left, equal operators side by side."""
+    result = terms[0]
+    index, end = 1, len(terms)
+    while index < end:
+        op = terms[index]
+        args = [result, terms[index + 1]]
+        index += 2
+        while index < end and _is_same_operator(terms[index], op):
+            args.append(terms[index + 1])
+            index += 2
+        result = App(op, args)
+    return result
+
+
+def multiply(op: Item, left: Item, right: Item, first: Item | None = None) -> Item:
+    """Return ``left op right``; more factors of the same operator join in.
+
+    Args:
+        op: the product.
+        left: what was read so far.
+        right: the next factor.
+        first: the first factor of the product; anything else on the left was made
+            here, and may be extended in place.
+    """
+    if left.__class__ is App and _is_same_operator(left.op, op):
+        if left is not first and first is not None:
+            left.args.append(right)
+            return left
+        return App(op, [*left.args, right])
+    return App(op, [left, right])
+
+
+def attach_script(base: Item, mark: Any, place: str = "") -> Script:
+    """Return ``base`` with the script of a mark, at the place both ask for."""
+    level = mark.level
+    base_place = base.place or "post"
+    base_level = level
+    if base.__class__ is Script:
+        if base.outer:
+            base_place = base.outer
+        else:
+            base_level = base.level
+    if not place:
+        if mark.floats:
+            place = "pre"
+        elif base_level == level:
+            place = base_place
+        else:
+            place = mark.place or "post"
+    script = Script(base, mark.script, mark.up, place, level)
+    if base.__class__ is Script:
+        if base.floats:
+            script.level = script.bump = level + 1
+        elif base.bump:
+            script.level = base.bump
+    script.floats = mark.floats
+    return script

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mathamr_kedro.formula.labels import BLANK, ERROR, clean_text
 from mathamr_kedro.formula.latex.limits import MAX_CELLS, LimitError
 from mathamr_kedro.formula.latex.nodes import (
     App,
@@ -29,7 +28,14 @@ from mathamr_kedro.formula.latex.nodes import (
     Undefined,
 )
 from mathamr_kedro.formula.latex.symbols import Symbol
-from mathamr_kedro.formula.node import MAX_CHILDREN, OPT_EDGES, Node
+from mathamr_kedro.formula.node import (
+    BLANK,
+    ERROR,
+    MAX_CHILDREN,
+    OPT_EDGES,
+    Node,
+    clean_text,
+)
 
 
 def build_opt(item: Item) -> Node:

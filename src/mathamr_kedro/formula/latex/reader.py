@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mathamr_kedro.formula.latex.alphabets import MATH, Font
-from mathamr_kedro.formula.latex.boxes import Box, Entry, settle_row
-from mathamr_kedro.formula.latex.fragments import arrange_fragments
+from mathamr_kedro.formula.latex.boxes import Box, Entry, arrange_fragments, settle_row
 from mathamr_kedro.formula.latex.grammar import parse_row
 from mathamr_kedro.formula.latex.limits import MAX_DEPTH, LimitError
 from mathamr_kedro.formula.latex.nodes import (

@@ -17,13 +17,13 @@ import string
 from functools import lru_cache
 from importlib.resources import files
 
-from mathamr_kedro.formula.labels import (
+from mathamr_kedro.formula.latex.alphabets import MATH, ROMAN, Font
+from mathamr_kedro.formula.node import (
     ARQMATH_SPELLING,
     BLANK,
     ESCAPES,
     clean_text,
 )
-from mathamr_kedro.formula.latex.alphabets import MATH, ROMAN, Font
 
 _DATA = json.loads(
     files("mathamr_kedro.formula.latex")

@@ -14,8 +14,7 @@ from __future__ import annotations
 import html
 import re
 
-from mathamr_kedro.formula.latex.definitions import DEFINITIONS
-from mathamr_kedro.formula.latex.macros import expand_macros
+from mathamr_kedro.formula.latex.macros import DEFINITIONS, expand_macros
 
 END = ""
 """The token after the last one."""
@@ -89,11 +88,7 @@ def _clean(latex: str) -> str:
 
 
 class TokenStream:
-    """Tokens that are taken one by one; :data:`END` is never taken.
-
-    Args:
-        tokens: the tokens, ended by :data:`END`.
-    """
+    """Tokens that are taken one by one; :data:`END` is never taken."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens

@@ -1,10 +1,9 @@
 """MathML to trees, in two modes.
 
 ```
-text ──> markup: elements, repaired if need be ──┬─> slt, slt_scripts ──> SLT
-                                                 └─> opt, opt_groups ───> OPT
-rules    one walk over the elements; errors   why there is no tree
-opt_labels   which element gets which label; opt_unknown   what no table has
+text ──> markup: elements, repaired if need be ──┬─> slt ──> SLT
+                                                 └─> opt ──> OPT
+rules   one walk over the elements      opt_labels   which element gets which label
 ```
 
 ``strict`` gives the tree of the published converters (Tangent-S and its descendants) or
@@ -20,22 +19,26 @@ FormulaTree('opt', '[U!plus,0[V!a],1[V!b]]')
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
-from mathamr_kedro.formula.mathml.errors import TreeError
-from mathamr_kedro.formula.mathml.markup import read_branch
+from mathamr_kedro.formula.mathml.markup import Branch, TreeError, read_branch
 from mathamr_kedro.formula.mathml.opt import build_opt
 from mathamr_kedro.formula.mathml.opt_labels import VARIANTS
 from mathamr_kedro.formula.mathml.rules import Mode, Reader
 from mathamr_kedro.formula.mathml.slt import build_slt
-from mathamr_kedro.formula.tree import FormulaTree
+from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.tree import FormulaTree, TreeKind
 
-__all__ = ["COMPATS", "TreeError", "opt_from_mathml", "slt_from_mathml"]
+__all__ = ["TreeError", "opt_from_mathml", "slt_from_mathml"]
 
-COMPATS = ("none", "arqmath")
+_COMPATS = ("none", "arqmath")
 _MODES = ("strict", "total")
 _SHARES = ("drop", "copy")
+_BRANCHES: Mapping[TreeKind, tuple[Branch, Callable[..., Node]]] = {
+    "slt": ("MathML-Presentation", build_slt),
+    "opt": ("MathML-Content", build_opt),
+}
 
 
 def slt_from_mathml(
@@ -66,19 +69,7 @@ def slt_from_mathml(
     >>> reasons
     Counter({'unknown_tag:ms': 1})
     """
-    _check_choice("mode", mode, _MODES)
-    _check_choice("compat", compat, COMPATS)
-    reader = Reader(strict=mode == "strict", compat=compat == "arqmath")
-    try:
-        noted = None if reader.strict else reader.deviations
-        roots = read_branch(text, "MathML-Presentation", noted)
-        return FormulaTree("slt", build_slt(roots, reader))
-    except TreeError as error:
-        _refuse(error, reader)
-        return None
-    finally:
-        if counter is not None:
-            counter.update(reader.deviations)
+    return _convert(text, "slt", _make_reader(mode, compat), counter)
 
 
 def opt_from_mathml(
@@ -108,34 +99,34 @@ def opt_from_mathml(
     Raises:
         TreeError: strict mode, and the published converters fail on the formula.
     """
-    _check_choice("mode", mode, _MODES)
-    _check_choice("compat", compat, COMPATS)
     _check_choice("variant", variant, VARIANTS)
     _check_choice("shares", shares, _SHARES)
-    strict = mode == "strict"
-    copies = shares == "copy" and not strict
-    reader = Reader(strict, compat == "arqmath", variant, copies)
+    reader = _make_reader(mode, compat)
+    reader.variant, reader.share_copies = variant, shares == "copy" and mode == "total"
+    return _convert(text, "opt", reader, counter)
+
+
+def _make_reader(mode: str, compat: str) -> Reader:
+    _check_choice("mode", mode, _MODES)
+    _check_choice("compat", compat, _COMPATS)
+    return Reader(strict=mode == "strict", compat=compat == "arqmath")
+
+
+def _convert(
+    text: str, kind: TreeKind, reader: Reader, counter: Counter[str] | None
+) -> FormulaTree | None:
+    branch, build = _BRANCHES[kind]
     try:
-        noted = None if strict else reader.deviations
-        roots = read_branch(text, "MathML-Content", noted)
-        return FormulaTree("opt", build_opt(roots, reader))
+        noted = None if reader.strict else reader.deviations
+        return FormulaTree(kind, build(read_branch(text, branch, noted), reader))
     except TreeError as error:
-        _refuse(error, reader)
+        if reader.strict:
+            raise
+        reader.deviations.append(error.reason)
         return None
     finally:
         if counter is not None:
             counter.update(reader.deviations)
-
-
-def _refuse(error: TreeError, reader: Reader) -> None:
-    """Note why there is no tree; in strict mode raise.
-
-    Raises:
-        TreeError: strict mode.
-    """
-    if reader.strict:
-        raise error
-    reader.deviations.append(error.reason)
 
 
 def _check_choice(name: str, value: str, choices: Sequence[str]) -> None:

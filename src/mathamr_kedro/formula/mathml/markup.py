@@ -14,10 +14,17 @@ from typing import Literal, TypeAlias
 
 from lxml import etree
 
-from mathamr_kedro.formula.mathml.errors import TreeError
+from mathamr_kedro.base.errors import FormulaError
 
+_REFERENCE_CLASSES = {
+    "unknown_tag": "UnknownTagException",
+    "empty": "None",
+    "missing_child": "IndexError",
+    "broken_chain": "AttributeError",
+    "ill_formed": "ParseError",
+    "too_large": "TooLargeError",
+}
 Branch: TypeAlias = Literal["MathML-Presentation", "MathML-Content"]
-
 MAX_CHARACTERS = 500_000
 """Characters of MathML beyond which a formula is refused."""
 
@@ -45,6 +52,34 @@ _TAG = re.compile(r"<(/?)[A-Za-z][^<>]*?(/?)>")
 _SELF_CLOSED = re.compile(r"<([A-Za-z][\w.:-]*)([^<>]*)/>")
 _CLOSED_NAMES = re.compile(r"</([A-Za-z][\w.:-]*)")
 _XML_ENTITIES = frozenset({"amp;", "lt;", "gt;", "quot;", "apos;"})
+
+
+class TreeError(FormulaError):
+    """A formula has no tree; total mode counts the same event by its reason.
+
+    =================  ============================================================
+    ``unknown_tag``    an element or csymbol that no rule covers
+    ``empty``          nothing is left to draw a tree of
+    ``several_roots``  the formula has more than one element at the top
+    ``wrong_arity``    an operator with too few or too many operands
+    ``missing_child``  an element that must have a child has none
+    ``broken_chain``   a part that vanished is where a symbol is needed
+    ``ill_formed``     the text is not MathML, even after repair
+    ``too_large``      longer or deeper than the limits of this project
+    =================  ============================================================
+    """
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(reason, message)
+        self.reason = reason
+
+    @property
+    def reference_class(self) -> str:
+        """Name of the error that the published converters raise there."""
+        return _REFERENCE_CLASSES.get(self.reason, "Exception")
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 def local_name(element: etree._Element) -> str:
@@ -181,11 +216,7 @@ def _read_html(text: str) -> etree._Element:
 
 
 def _refuse_deep_markup(text: str) -> None:
-    """Raise if elements nest deeper than :data:`MAX_DEPTH`.
-
-    Raises:
-        TreeError: they do.
-    """
+    """Raise if elements nest deeper than :data:`MAX_DEPTH`."""
     depth = 0
     for match in _TAG.finditer(text):
         if match[1]:

@@ -17,35 +17,148 @@ from itertools import pairwise
 
 from lxml import etree
 
-from mathamr_kedro.formula.labels import (
-    ARQMATH_SPELLING,
-    BLANK,
-    ERROR,
-    clean_text,
-)
-from mathamr_kedro.formula.mathml.errors import TreeError
-from mathamr_kedro.formula.mathml.markup import local_name
-from mathamr_kedro.formula.mathml.opt_groups import GROUP_RULES
+from mathamr_kedro.formula.mathml.markup import TreeError, local_name
 from mathamr_kedro.formula.mathml.opt_labels import (
     ELEMENT_LABELS,
     QUALIFIER_TAGS,
     VARIANTS,
     label_symbol,
 )
-from mathamr_kedro.formula.mathml.opt_unknown import PRESENTATION_RULES, read_unknown
 from mathamr_kedro.formula.mathml.rules import (
     Kids,
     Reader,
     Rule,
     RuleBook,
     drop_missing,
+    make_leaf,
 )
-from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.node import (
+    ARQMATH_SPELLING,
+    BLANK,
+    ERROR,
+    Node,
+    clean_text,
+    escape_label,
+)
 
+MAX_CELLS = 100_000
+"""Cells of a matrix beyond which a formula is refused: short rows are padded."""
+
+_CLOSURES = {
+    "open": "O-O",
+    "closed": "C-C",
+    "open-closed": "O-C",
+    "closed-open": "C-O",
+}
+_GROUPS = {"vector": "V", "list": "L", "set": "S"}
+_CONSTANTS = frozenset({"pi", "true", "false", "eulergamma"})
+
+_UNKNOWN_OPERATORS = {
+    "msup": "O!SUP",
+    "msub": "O!SUB",
+    "mfrac": "O!divide",
+    "mrow": "O!form-seq",
+}
+_LEAVES = {"mi": "V!", "mn": "N!", "mo": "O!", "ms": "T!", "merror": ERROR}
+_TRANSPARENT = ("semantics", "mstyle")
 MAX_COPIES = 20_000
 """Nodes that shared parts of one formula may be copied into."""
 
 _SHARE = "$!share"
+
+
+def _make_interval(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    closure = element.get("closure", "closed")
+    if closure not in _CLOSURES:
+        reader.deviate(
+            "unknown_tag",
+            f"No rule for an interval of closure {closure!r}",
+            "interval",
+        )
+    ends = _CLOSURES.get(closure, "C-C")
+    return reader.make_node(f"O!interval({ends})", drop_missing(kids))
+
+
+def _make_group(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    children = drop_missing(kids)
+    label = f"M!{_GROUPS[local_name(element)]}-{len(children)}"
+    return reader.make_node(label, children)
+
+
+def _make_matrix(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    rows = drop_missing(kids)
+    columns = max((len(row.edges) for row in rows), default=0)
+    if len(rows) * columns > MAX_CELLS:
+        raise TreeError(
+            "too_large",
+            f"Expected a matrix of at most {MAX_CELLS} cells "
+            f"(got {len(rows)} x {columns})",
+        )
+    padded = [
+        Node.operator(
+            row.label,
+            [
+                *row.edges.values(),
+                *(Node(ERROR) for _ in range(columns - len(row.edges))),
+            ],
+        )
+        for row in rows
+    ]
+    return reader.make_node(f"M!M-{len(rows)}x{columns}", padded)
+
+
+def _make_matrix_row(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    return reader.make_node("M!R!", drop_missing(kids))
+
+
+GROUP_RULES: dict[str, Rule] = {
+    "interval": _make_interval,
+    "matrix": _make_matrix,
+    "matrixrow": _make_matrix_row,
+    **dict.fromkeys(_GROUPS, _make_group),
+}
+"""What to make of each element that groups others."""
+
+
+def read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+    """Total mode: name an element without a rule after itself, keep its children."""
+    reader.refuse_tag(element)
+    name = escape_label(local_name(element))
+    children = drop_missing(kids)
+    if name in _TRANSPARENT:
+        return children[0] if children else None
+    if name in _UNKNOWN_OPERATORS:
+        if len(children) > 1:
+            return reader.make_node(_UNKNOWN_OPERATORS[name], children)
+        return children[0] if children else None
+    value = clean_text(element.text)
+    if value and not children:
+        return Node("T!" + value)
+    kind = "C!" if name in _CONSTANTS else "O!"
+    return reader.make_node(kind + name, children)
+
+
+def _make_presentation_leaf(tag: str) -> Rule:
+    """Return the rule of a presentation leaf, which only total mode reads.
+
+    Inside ``ci`` the identifier counts the deviation.
+    """
+    label = _LEAVES[tag]
+
+    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+        parent = element.getparent()
+        if reader.strict or parent is None or local_name(parent) != "ci":
+            reader.refuse_tag(element)
+        value = "" if label == ERROR else clean_text(element.text)
+        return Node(label + value if value or label == ERROR else BLANK)
+
+    return make
+
+
+PRESENTATION_RULES: dict[str, Rule] = {
+    tag: _make_presentation_leaf(tag) for tag in _LEAVES
+}
+"""What to make of leaves of Presentation MathML among content."""
 
 
 def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
@@ -79,16 +192,6 @@ def _make_identifier(element: etree._Element, kids: Kids, reader: Reader) -> Nod
         return Node(BLANK)
     reader.deviations.append("presentation_in_identifier")
     return kids[0]
-
-
-def _make_number(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    value = clean_text(element.text)
-    return Node("N!" + value if value else BLANK)
-
-
-def _make_text(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-    value = clean_text(element.text)
-    return Node("T!" + value if value else BLANK)
 
 
 def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
@@ -264,8 +367,8 @@ def _make_book(variant: str) -> RuleBook:
     named = {tag: _make_named(label) for tag, label in ELEMENT_LABELS[variant].items()}
     leaves: dict[str, Rule] = {
         "ci": _make_identifier,
-        "cn": _make_number,
-        "mtext": _make_text,
+        "cn": make_leaf("N!"),
+        "mtext": make_leaf("T!"),
         "csymbol": _make_symbol,
         "share": _keep_share,
         **PRESENTATION_RULES,

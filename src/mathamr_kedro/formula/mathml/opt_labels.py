@@ -230,11 +230,6 @@ ELEMENT_LABELS = {variant: _list_element_labels(variant) for variant in VARIANTS
 def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:
     """Return the label of a ``csymbol``, or None if no table has it.
 
-    Args:
-        dictionary: its ``cd`` attribute.
-        name: its clean text in lower case.
-        variant: one of :data:`VARIANTS`.
-
     >>> label_symbol("latexml", "similar-to", "mathamr")
     'U!similar-to'
     >>> label_symbol("unknown", "r", "mathamr")

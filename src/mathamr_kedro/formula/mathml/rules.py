@@ -14,45 +14,40 @@ element finds the results of its children ready, left to right, and nothing recu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from lxml import etree
 
-from mathamr_kedro.formula.labels import ERROR, clean_text, escape_label
-from mathamr_kedro.formula.mathml.errors import TreeError
-from mathamr_kedro.formula.mathml.markup import local_name
-from mathamr_kedro.formula.node import MAX_CHILDREN, NAMED_CHILDREN, Node
+from mathamr_kedro.formula.mathml.markup import TreeError, local_name
+from mathamr_kedro.formula.node import (
+    BLANK,
+    ERROR,
+    MAX_CHILDREN,
+    NAMED_CHILDREN,
+    Node,
+    clean_text,
+    escape_label,
+)
 
 Mode: TypeAlias = Literal["strict", "total"]
 _NAMESPACE = "{http://www.w3.org/1998/Math/MathML}"
 _MAX_DETAIL = 40
 
 
+@dataclass(slots=True)
 class Reader:
     """How one formula is read, and where it deviated from the published rules."""
 
-    __slots__ = ("compat", "copied", "deviations", "share_copies", "strict", "variant")
-
-    def __init__(
-        self,
-        strict: bool,
-        compat: bool = False,
-        variant: str = "mathamr",
-        share_copies: bool = False,
-    ) -> None:
-        self.strict = strict
-        self.compat = compat
-        self.variant = variant
-        self.share_copies = share_copies
-        self.copied = 0
-        self.deviations: list[str] = []
+    strict: bool
+    compat: bool = False
+    variant: str = "mathamr"
+    share_copies: bool = False
+    copied: int = 0
+    deviations: list[str] = field(default_factory=list)
 
     def deviate(self, reason: str, message: str, detail: str = "") -> None:
-        """Raise an error (strict mode), or count its reason and continue (total mode).
-
-        Raises:
-            TreeError: strict mode.
-        """
+        """Raise an error in strict mode; count its reason in total mode."""
         if self.strict:
             raise TreeError(reason, message)
         if detail:
@@ -60,11 +55,7 @@ class Reader:
         self.deviations.append(reason)
 
     def refuse_tag(self, element: etree._Element) -> None:
-        """Count an element that no rule covers, or raise for it in strict mode.
-
-        Raises:
-            TreeError: strict mode.
-        """
+        """Count an element that no rule covers, or raise for it in strict mode."""
         name, parent = local_name(element), element.getparent()
         place = f" in {local_name(parent)!r}" if parent is not None else ""
         self.deviate("unknown_tag", f"No rule for the element {name!r}{place}", name)
@@ -168,6 +159,16 @@ class RuleBook:
 
 def _skip(element: etree._Element, kids: Kids, reader: Reader) -> None:
     return None
+
+
+def make_leaf(kind: str) -> Rule:
+    """Return the rule of a leaf whose text is the value of its label."""
+
+    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node:
+        value = clean_text(element.text)
+        return Node(kind + value if value else BLANK)
+
+    return make
 
 
 def _make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:

@@ -5,7 +5,7 @@
     layout     which files a folder has, what meta.json says
     writer     ShardWriter: graphs to files                        only NumPy
     reader     GraphShards: single graphs, batches on the host     torch from here on
-    device     DeviceShards: the files on a GPU, batches of fixed size
+               DeviceShards: the files on a GPU, batches of fixed size
     batches    GraphBatch: several graphs as one
 
 Names are loaded when they are first asked for, so that writing needs no torch.
@@ -19,8 +19,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.batches import GraphBatch
-    from mathamr_kedro.graph.shards.device import BatchSize, DeviceShards
-    from mathamr_kedro.graph.shards.reader import GraphShards
+    from mathamr_kedro.graph.shards.reader import BatchSize, DeviceShards, GraphShards
     from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
 
 __all__ = [

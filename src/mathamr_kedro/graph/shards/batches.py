@@ -54,13 +54,7 @@ class GraphBatch:
         schema: GraphSchema,
         text: NDArray[np.floating] | None = None,
     ) -> GraphBatch:
-        """Make a batch of one graph that is in no shard, such as a query.
-
-        Args:
-            graph: its arrays.
-            schema: meaning of the numbers.
-            text: (width,) vector of its text by a sentence encoder.
-        """
+        """Make a batch of one graph that is in no shard, such as a query."""
         num_virtual = len(graph.member_count)
         arrays = {
             "node_type": graph.node_type,

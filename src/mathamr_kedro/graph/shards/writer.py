@@ -1,9 +1,19 @@
-"""Writing graphs: one after another to a new folder, or folders joined to one."""
+"""Writing graphs: one after another to a new folder, or folders joined to one.
+
+Vectors of a sentence encoder for the graphs take long, so encoding can be resumed::
+
+    folder/
+      .texts.part    rows that are encoded, in half precision
+      .texts.json    how many texts are done, width of the vectors
+      texts.npy      the whole: written last, with a checksum
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
@@ -11,9 +21,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.checksums import write_checksums
+from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
-from mathamr_kedro.base.files import replace_folder
+from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
@@ -21,14 +32,109 @@ from mathamr_kedro.graph.shards.layout import (
     GROUPS,
     NO_NAME,
     NODE_NUMBERS,
+    TEXTS,
     WIDE,
     FormulaName,
     ShardMeta,
 )
-from mathamr_kedro.graph.shards.texts import join_texts
+
+_AT_ONCE = 256
+"""Texts that are encoded, and written, together."""
 
 _FLUSH = 1024
 _COPY = 1 << 22
+
+
+def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
+    """Return the vectors of all graphs, unread; ``None`` if there are none.
+
+    Raises:
+        MalformedInputError: they are of other graphs.
+    """
+    path = folder / TEXTS
+    if not path.is_file():
+        return None
+    texts = np.load(path, mmap_mode="r").view(np.ndarray)
+    if texts.ndim != 2 or len(texts) != rows:
+        raise MalformedInputError(
+            f"Expected a vector for each of {rows} graphs in {str(path)!r} (got shape "
+            f"{texts.shape}); delete it and run the stage 'preprocessing' again"
+        )
+    return texts
+
+
+def write_texts(
+    path: Path,
+    rows: int,
+    texts: Iterable[tuple[int, str]],
+    encode: Callable[[Sequence[str]], NDArray[Any]],
+    total: int | None = None,
+    width: int = 0,
+) -> int:
+    """Encode the texts of graphs, or resume; do nothing if they are encoded.
+
+    Args:
+        path: ``.npy`` file, a row for each graph in half precision.
+        rows: number of graphs; those without a text get zeros.
+        texts: row and text of each graph that has one, always in the same order.
+        encode: gives a vector to each text.
+        total: number of texts, if known; for the lines of progress.
+        width: of the zeros, if there are no texts.
+
+    Returns:
+        Width of the vectors.
+    """
+    if path.is_file():
+        return int(np.load(path, mmap_mode="r").shape[1])
+    part, state = (path.with_name(f".{path.stem}.{end}") for end in ("part", "json"))
+    done, width = _read_state(part, state) or (0, width)
+    table = np.memmap(part, np.float16, "r+", shape=(rows, width)) if done else None
+    rest = islice(iter(texts), done, None)
+    batches = iter(lambda: list(islice(rest, _AT_ONCE)), [])
+    counted = report_progress(
+        batches, "texts encoded", len, total=None if total is None else total - done
+    )
+    for batch in counted:
+        vectors = encode([text for _, text in batch])
+        if table is None:  # on disk: memory holds what was just written
+            width = vectors.shape[1]
+            table = np.memmap(part, np.float16, "w+", shape=(rows, width))
+            reserve_file(part)
+        table[[row for row, _ in batch]] = vectors
+        table.flush()
+        done += len(batch)
+        write_text(state, json.dumps({"done": done, "width": width}))
+    with replace_checked_file(path) as written, written.open("wb") as file:
+        np.save(file, np.zeros((rows, width), np.float16) if table is None else table)
+    for file_of_part in (part, state):
+        file_of_part.unlink(missing_ok=True)
+    return width
+
+
+def join_texts(parts: Iterable[tuple[Path, int]], folder: Path) -> None:
+    """Write the vectors of joined folders, zeros for those without any."""
+    found = [
+        (np.load(p / TEXTS, mmap_mode="r") if (p / TEXTS).is_file() else None, count)
+        for p, count in parts
+    ]
+    widths = [table.shape[1] for table, _ in found if table is not None]
+    if not widths:
+        return
+    shape = (sum(count for _, count in found), widths[0])
+    out = np.lib.format.open_memmap(folder / TEXTS, "w+", np.float16, shape)
+    start = 0
+    for table, count in found:
+        if table is not None:
+            out[start : start + count] = table
+        start += count
+    out.flush()
+
+
+def _read_state(part: Path, state: Path) -> tuple[int, int] | None:
+    if not state.is_file() or not part.is_file():
+        return None
+    known = json.loads(state.read_text(encoding="utf-8"))
+    return int(known["done"]), int(known["width"])
 
 
 class _ArrayFile:

@@ -16,7 +16,7 @@ from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.formula.tree_batches import TreeBatches
-from mathamr_kedro.formula.tree_rows import VERSION as TREES_VERSION
+from mathamr_kedro.formula.tree_store import VERSION as TREES_VERSION
 from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
 
 _MAX_REASONS = 20

@@ -11,7 +11,7 @@ from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import ReturnableRule, TrainingFormulas
 from mathamr_kedro.corpus.subset import SubsetConfig
-from mathamr_kedro.corpus.threads import Answers
+from mathamr_kedro.corpus.training import Answers
 
 MIN_PAIRS = 2
 """A single pair has no negatives."""

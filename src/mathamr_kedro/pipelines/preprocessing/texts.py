@@ -10,7 +10,7 @@ from mathamr_kedro.corpus import name_part, take_part
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.graph import GraphShards, PreparedGraphs
 from mathamr_kedro.graph.shards.layout import TEXTS
-from mathamr_kedro.graph.shards.texts import write_texts
+from mathamr_kedro.graph.shards.writer import write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 

@@ -13,7 +13,7 @@ from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreparedGraphs
-from mathamr_kedro.graph.shards.texts import write_texts
+from mathamr_kedro.graph.shards.writer import write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 

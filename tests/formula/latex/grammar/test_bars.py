@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.grammar.bars import BarRules
+from mathamr_kedro.formula.latex.grammar.factors import turn_bar
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 
 
@@ -39,6 +39,6 @@ def test_nested_bars_are_found_in_a_second_attempt():
 def test_bar_turns_into_a_fence_or_a_separator():
     bar = SYMBOLS["|"]
 
-    assert BarRules.turn_bar(bar, "OPEN").slt == "|"
-    assert BarRules.turn_bar(bar, "PUNCT").slt == "∣"
-    assert BarRules.turn_bar(SYMBOLS[r"\|"], "OPEN").text == "‖"
+    assert turn_bar(bar, "OPEN").slt == "|"
+    assert turn_bar(bar, "PUNCT").slt == "∣"
+    assert turn_bar(SYMBOLS[r"\|"], "OPEN").text == "‖"

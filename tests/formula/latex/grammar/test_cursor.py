@@ -15,7 +15,7 @@ def _row(text):
 
 
 def test_row_that_takes_too_many_steps_is_given_up(monkeypatch):
-    monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.cursor.MAX_STEPS", -200)
+    monkeypatch.setattr("mathamr_kedro.formula.latex.grammar.formulas.MAX_STEPS", -200)
 
     with pytest.raises(LimitError, match="work_limit"):
         parse_row(_row("(a)(b)"))

@@ -11,19 +11,19 @@ import string
 from functools import lru_cache
 
 from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font
-from mathamr_kedro.formula.latex.boxes import Box, Entry, Handler, append_group
+from mathamr_kedro.formula.latex.boxes import (
+    Box,
+    Entry,
+    Handler,
+    append_group,
+    append_symbol,
+)
 from mathamr_kedro.formula.latex.commands import (
+    constructs,
     diagrams,
     environments,
-    fences,
-    fonts,
-    fractions,
-    operators,
-    spaces,
-    stacks,
     words,
 )
-from mathamr_kedro.formula.latex.ligatures import append_symbol
 from mathamr_kedro.formula.latex.nodes import Hint
 from mathamr_kedro.formula.latex.reader import (
     CLOSE_GROUP,
@@ -162,15 +162,10 @@ _IGNORED = (
 
 _BASE: dict[str, Entry] = {
     **SYMBOLS,
-    **fractions.HANDLERS,
-    **stacks.HANDLERS,
-    **operators.HANDLERS,
-    **fences.HANDLERS,
+    **constructs.HANDLERS,
     **environments.HANDLERS,
     **diagrams.HANDLERS,
     **words.HANDLERS,
-    **spaces.HANDLERS,
-    **fonts.HANDLERS,
     **dict.fromkeys(_IGNORED, _ignore),
     **dict.fromkeys(string.digits, _read_digit),
     **{token: _joined(SYMBOLS[token]) for token in (".", "!", "=", r"\cdot")},
@@ -188,7 +183,10 @@ _BASE: dict[str, Entry] = {
     r"\scriptstyle": _styled(SCRIPT),
     r"\scriptscriptstyle": _styled(SCRIPTSCRIPT),
     **dict.fromkeys(
-        (r"\label", r"\tag", r"\vspace", r"\raisetag", r"\leftroot", r"\uproot"),
+        (
+            r"\label \tag \vspace \raisetag \leftroot \uproot \xymatrixcolsep"
+            r" \xymatrixrowsep"
+        ).split(),
         _ignore_argument,
     ),
     r"\displaybreak": _ignore_option,

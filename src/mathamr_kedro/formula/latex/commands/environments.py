@@ -13,8 +13,8 @@ import re
 
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
 from mathamr_kedro.formula.latex.commands import diagrams
-from mathamr_kedro.formula.latex.composition import CASES
 from mathamr_kedro.formula.latex.nodes import (
+    CASES,
     App,
     Array,
     Dual,
@@ -77,13 +77,7 @@ def _take_end(reader: Reader) -> None:
 
 
 def _read_cells(reader: Reader, style: int, columns: int = 1) -> Cells:
-    """Return the boxes of all cells, rows at the end dropped if they are empty.
-
-    Args:
-        reader: behind the begin of the environment.
-        style: style of the cells.
-        columns: columns that were announced; a rule makes an empty row of so many.
-    """
+    """Return the boxes of all cells, rows at the end dropped if they are empty."""
     rows: Cells = []
     row: list[list[Box]] = []
     while True:

@@ -1,20 +1,63 @@
-r"""Text inside formulas: ``\text{if $x$ is even}``.
+r"""Fonts, spaces and text: ``\mathbf{x}``, ``\quad``, ``\text{if $x$}``.
 
-Text keeps its spaces, and formulas between dollars are formulas again.
+A font holds for an argument (``\mathbf{x}``) or for the rest of a group (``\bf``). Text
+keeps its spaces, and formulas between dollars are formulas again.
 """
 
 from __future__ import annotations
 
+import string
+
 from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, ROMAN, Font
-from mathamr_kedro.formula.latex.boxes import Box, Handler
-from mathamr_kedro.formula.latex.nodes import Enclosed, Item, Text
+from mathamr_kedro.formula.latex.boxes import Box, Handler, append_group
+from mathamr_kedro.formula.latex.nodes import Enclosed, Hint, Item, Text
 from mathamr_kedro.formula.latex.reader import TEXT, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 from mathamr_kedro.formula.latex.tokens import END
 
+_FONT_ARGUMENTS = {
+    r"\mathrm": "rm",
+    r"\mathit": "it",
+    r"\mathbf": "bf",
+    r"\mathsf": "sf",
+    r"\mathtt": "tt",
+    r"\mathcal": "cal",
+    r"\mathscr": "cal",
+    r"\mathbb": "bb",
+    r"\Bbb": "bb",
+    r"\bold": "bb",
+    r"\mathfrak": "frak",
+    r"\frak": "frak",
+    r"\mathnormal": "normal",
+}
+
+_FONT_SWITCHES = {
+    r"\rm": "rm",
+    r"\it": "it",
+    r"\bf": "bf",
+    r"\sf": "sf",
+    r"\tt": "tt",
+    r"\sl": "it",
+    r"\cal": "cal",
+    r"\mit": "normal",
+}
+_EM_SIZES = (1.0, 1.0, 0.7, 0.5)
+
+_UNITS = {
+    "pt": 1.0,
+    "em": 10.0,
+    "ex": 4.3,
+    "mu": 1 / 1.8,
+    "cm": 28.45,
+    "mm": 2.845,
+    "in": 72.27,
+    "pc": 12.0,
+    "bp": 1.00375,
+    "px": 0.75,
+}
 _DOLLAR_ENDS = frozenset({"$", r"\)", END})
 
-_SPACES = {
+_TEXT_SPACES = {
     r"\ ": "\xa0",
     "~": "\xa0",
     r"\,": "\u2009",
@@ -29,6 +72,7 @@ _SPACES = {
     r"\\": " ",
     r"\newline": " ",
 }
+
 _CHARACTERS = {
     r"\%": "%",
     r"\&": "&",
@@ -50,6 +94,7 @@ _CHARACTERS = {
 }
 _QUOTES = {"'": "’", "`": "‘", '"': "”", "<": "¡", ">": "¿", "|": "—"}
 """Characters that the text font of TeX shows as others."""
+
 _LIGATURES = (
     ("’’", "”"),
     ("‘‘", "“"),
@@ -57,6 +102,7 @@ _LIGATURES = (
     ("--", "–"),
     ("...", "…"),
 )
+
 _FONT_COMMANDS = {
     r"\text": None,
     r"\mbox": None,
@@ -72,6 +118,7 @@ _FONT_COMMANDS = {
     r"\textsf": FONTS["sf"],
     r"\texttt": FONTS["tt"],
 }
+
 _SWITCHES = {
     r"\bf": FONTS["bf"],
     r"\bfseries": FONTS["bf"],
@@ -81,6 +128,92 @@ _SWITCHES = {
     r"\rm": FONTS["rm"],
     r"\sf": FONTS["sf"],
     r"\tt": FONTS["tt"],
+}
+
+
+def _in_font(name: str) -> Handler:
+    r"""Return the handler of ``\mathbf{...}`` and similar commands."""
+    font = FONTS[name]
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        inner = reader.read_argument(reader.font.select(font))
+        append_group(boxes, inner, braced=False)
+
+    return read
+
+
+def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
+    inner = reader.read_argument(reader.font.embolden())
+    append_group(boxes, inner, braced=False)
+
+
+def _switch(name: str) -> Handler:
+    r"""Return the handler of ``\bf`` and its like: up to the end of the group."""
+    font = FONTS[name]
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        reader.set_font(reader.font.select(font))
+
+    return read
+
+
+_FONTS: dict[str, Handler] = {
+    **{command: _in_font(name) for command, name in _FONT_ARGUMENTS.items()},
+    **{command: _switch(name) for command, name in _FONT_SWITCHES.items()},
+    **dict.fromkeys((r"\boldsymbol", r"\pmb"), _bold_symbol),
+}
+
+
+def _space(width: float, char: str = "", is_em: bool = False) -> Handler:
+    """Return the handler of a space of ``width`` points."""
+    hints = [
+        Hint(round(width * (size if is_em else 1.0), 1), char) for size in _EM_SIZES
+    ]
+
+    def read(reader: Reader, boxes: list[Box]) -> None:
+        boxes.append(hints[reader.style])
+
+    return read
+
+
+def _measure(text: str) -> float:
+    """Return a length in points, to one decimal; zero if it is none."""
+    text = text.strip()
+    digits = text.rstrip(string.ascii_letters + " ")
+    unit = text[len(digits) :].strip()[:2]
+    try:
+        return round(float(digits) * _UNITS.get(unit, 0.0), 1)
+    except ValueError:
+        return 0.0
+
+
+def _read_hspace(reader: Reader, boxes: list[Box]) -> None:
+    reader.skip_if("*")
+    width = _measure(reader.take_raw_argument())
+    if width:
+        boxes.append(Hint(width))
+
+
+def _read_kern(reader: Reader, boxes: list[Box]) -> None:
+    r"""Read ``\kern 3pt`` and similar commands: a length without braces."""
+    length = reader.take_length()
+    boxes.append(Hint(_measure(length) if length.endswith("mu") else 0.0))
+
+
+_SPACES: dict[str, Handler] = {
+    "~": _space(3.33, is_em=True),
+    **dict.fromkeys((r"\ ", "\\\n", "\\\t"), _space(5.0, " ", is_em=True)),
+    **dict.fromkeys((r"\,", r"\thinspace"), _space(3 / 1.8, "\u2009")),
+    **dict.fromkeys((r"\:", r"\>", r"\medspace"), _space(4 / 1.8, "\u2005")),
+    **dict.fromkeys((r"\;", r"\thickspace"), _space(5 / 1.8, "\u2004")),
+    **dict.fromkeys((r"\!", r"\negthinspace"), _space(-3 / 1.8)),
+    r"\negmedspace": _space(-4 / 1.8),
+    r"\negthickspace": _space(-5 / 1.8),
+    **dict.fromkeys((r"\enspace", r"\enskip"), _space(5.0, is_em=True)),
+    r"\quad": _space(10.0, is_em=True),
+    r"\qquad": _space(20.0, is_em=True),
+    **dict.fromkeys((r"\hspace", r"\mspace"), _read_hspace),
+    **dict.fromkeys((r"\kern", r"\mkern", r"\mskip", r"\hskip"), _read_kern),
 }
 
 
@@ -138,8 +271,8 @@ class _Words:
             self.chars.append(token)
         elif token in ("$", r"\("):
             self.read_formula()
-        elif token in _SPACES:
-            self.chars.append(_SPACES[token])
+        elif token in _TEXT_SPACES:
+            self.chars.append(_TEXT_SPACES[token])
         else:
             self.read_command(token)
 
@@ -201,6 +334,9 @@ def _framed(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Enclosed(_read_text(reader, None), "box"))
 
 
-HANDLERS: dict[str, Handler] = {
+_TEXTS: dict[str, Handler] = {
     command: _text(font) for command, font in _FONT_COMMANDS.items()
 } | {r"\hbox": _text(None), r"\fbox": _framed}
+
+
+HANDLERS = _TEXTS | _SPACES | _FONTS

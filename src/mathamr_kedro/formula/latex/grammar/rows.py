@@ -10,12 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr_kedro.formula.latex.composition import (
-    attach_script,
-    enumerate_items,
-    fence,
-)
-from mathamr_kedro.formula.latex.grammar.cursor import (
+from mathamr_kedro.formula.latex.grammar.factors import FactorRules
+from mathamr_kedro.formula.latex.grammar.formulas import (
     ATOMS,
     BIG_OPERATORS,
     END,
@@ -24,12 +20,18 @@ from mathamr_kedro.formula.latex.grammar.cursor import (
     FUNCTIONS,
     RELATIONS,
 )
-from mathamr_kedro.formula.latex.grammar.fences import FenceRules
-from mathamr_kedro.formula.latex.nodes import App, Item, ScriptMark
+from mathamr_kedro.formula.latex.nodes import (
+    App,
+    Item,
+    ScriptMark,
+    attach_script,
+    enumerate_items,
+    fence,
+)
 from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_COMMA, Symbol
 
 
-class Grammar(FenceRules):
+class Grammar(FactorRules):
     """All rules: those of whole rows and scripts, and which rule reads a factor."""
 
     def factor(self) -> Item | None:

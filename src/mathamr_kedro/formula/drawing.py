@@ -1,18 +1,35 @@
-"""Trees drawn as SVG, for notebooks and pages.
+"""Trees drawn with box characters, for terminals, and as SVG, for notebooks and pages.
 
-A Symbol Layout Tree is drawn as the formula is laid out: the baseline to the right,
-what is above a symbol above it, the rest below. An Operator Tree is drawn top down.
+```
+V!x ───n─ + ─n─ V!y        U!plus
+└─a─ N!2                   ├─0─ O!SUP
+                           │    ├─0─ V!x
+                           │    └─1─ N!2
+                           └─0─ V!y
+```
+
+As text, the baseline of a Symbol Layout Tree runs to the right; everything else hangs
+below its symbol. As SVG it is drawn as the formula is laid out: what is above a symbol
+above it, the rest below. An Operator Tree grows downwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import TypeAlias
 
-from mathamr_kedro.formula.node import SLT_EDGES, Node
-from mathamr_kedro.formula.text_drawing import refuse_large
+from mathamr_kedro.base.errors import FormulaError
+from mathamr_kedro.formula.node import SLT_EDGES, Node, list_links
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
+
+_Line: TypeAlias = tuple[str, int]
+"""A text, and how many columns of a terminal it takes."""
+
+MAX_NODES = 400
+"""Nodes of the largest tree that is drawn."""
 
 _ROW = 58.0
 _HEIGHT = 26.0
@@ -20,6 +37,7 @@ _CHARACTER = 8.4
 _GAP = 30.0
 _MARGIN = 14.0
 _ABOVE = "aoc"
+
 _COLOURS = {
     "V": "#dbeafe",
     "N": "#dcfce7",
@@ -34,7 +52,95 @@ _COLOURS = {
 _OPERATOR_COLOUR = "#fef9c3"
 
 
-class _SvgDrawing(str):
+def draw_text(tree: FormulaTree) -> str:
+    """Return the tree as lines of text.
+
+    >>> print(draw_text(FormulaTree.from_string("[V!x[+[V!y]],a[N!2]]")))
+    V!x ───n─ + ─n─ V!y
+    └─a─ N!2
+
+    Raises:
+        FormulaError: the tree has more than :data:`MAX_NODES` nodes.
+    """
+    refuse_large(tree)
+    draw = _draw_baseline if tree.kind == "slt" else _draw_operator
+    return "\n".join(text.rstrip() for text, _ in draw(tree.root))
+
+
+def refuse_large(tree: FormulaTree) -> None:
+    """Raise if a tree is too large to be drawn."""
+    if tree.size > MAX_NODES:
+        raise FormulaError(
+            f"Expected a tree of at most {MAX_NODES} nodes to draw "
+            f"(got {tree.size}); use to_string() instead"
+        )
+
+
+def _draw_operator(node: Node) -> list[_Line]:
+    return [_show(node), *_hang(list_links(node, "opt"), _draw_operator)]
+
+
+def _draw_baseline(head: Node) -> list[_Line]:
+    """Draw one baseline: a line of symbols, and below it what hangs on each."""
+    columns: list[list[_Line]] = []
+    node: Node | None = head
+    while node is not None:
+        below = [(e, node.edges[e]) for e in SLT_EDGES[1:] if e in node.edges]
+        columns.append([_show(node), *_hang(below, _draw_baseline)])
+        node = node.edges.get("n")
+    return _join_columns(columns)
+
+
+def _hang(
+    children: list[tuple[str, Node]], draw: Callable[[Node], list[_Line]]
+) -> list[_Line]:
+    """Draw children one below the other, each behind its edge."""
+    lines: list[_Line] = []
+    for index, (edge, child) in enumerate(children):
+        is_last = index == len(children) - 1
+        first, *others = draw(child)
+        lines.append((f"{'└' if is_last else '├'}─{edge}─ {first[0]}", first[1] + 5))
+        rail = f"{' ' if is_last else '│'}    "
+        lines += [(rail + text, width + 5) for text, width in others]
+    return lines
+
+
+def _join_columns(columns: list[list[_Line]]) -> list[_Line]:
+    """Put columns beside each other; their first lines are joined by ``─n─``."""
+    height = max(len(column) for column in columns)
+    texts = [""] * height
+    total = 0
+    for index, column in enumerate(columns):
+        is_last = index == len(columns) - 1
+        gap = 0 if is_last else 2
+        width = max(width for _, width in column[1:]) + gap if column[1:] else 0
+        width = max(width, column[0][1] + (0 if is_last else 5))
+        for row in range(height):
+            text, own = column[row] if row < len(column) else ("", 0)
+            if row == 0 and not is_last:
+                text += f" {'─' * (width - own - 4)}n─ "
+            else:
+                text += " " * (width - own)
+            texts[row] += text
+        total += width
+    return [(text, total) for text in texts]
+
+
+def _show(node: Node) -> _Line:
+    label = node.label or "·"
+    return label, _count_columns(label)
+
+
+def _count_columns(text: str) -> int:
+    """Return how many columns a terminal takes for a text."""
+    return sum(0 if unicodedata.combining(c) else 2 if _is_wide(c) else 1 for c in text)
+
+
+def _is_wide(character: str) -> bool:
+    return unicodedata.east_asian_width(character) in ("W", "F")
+
+
+class SvgDrawing(str):
     """SVG text that notebooks show as a picture."""
 
     def _repr_svg_(self) -> str:
@@ -68,7 +174,7 @@ class _Block:
 def draw_svg(
     drawn: FormulaTree | FormulaTrees | Sequence[tuple[str, FormulaTree]],
     title: str = "",
-) -> _SvgDrawing:
+) -> SvgDrawing:
     """Return a tree, or several under their names, as SVG text.
 
     >>> draw_svg(FormulaTree.from_string("[V!x,a[N!2]]"))[:4]
@@ -78,9 +184,6 @@ def draw_svg(
         drawn: a tree, both trees of a formula (a missing one is skipped), or any
             trees with their names.
         title: printed before the names, e.g. the LaTeX.
-
-    Returns:
-        Text that notebooks show as a picture.
 
     Raises:
         FormulaError: a tree is too large to be drawn.
@@ -98,13 +201,13 @@ def draw_svg(
     )
 
 
-def _draw_tree(tree: FormulaTree) -> _SvgDrawing:
+def _draw_tree(tree: FormulaTree) -> SvgDrawing:
     refuse_large(tree)
     block = _place_baseline(tree.root) if tree.kind == "slt" else _place(tree.root)
     return _write(block)
 
 
-def _join_drawings(drawings: Sequence[tuple[str, _SvgDrawing]]) -> _SvgDrawing:
+def _join_drawings(drawings: Sequence[tuple[str, SvgDrawing]]) -> SvgDrawing:
     """Return several drawings one below the other, each under its title."""
     parts: list[str] = []
     height = width = 0.0
@@ -117,21 +220,17 @@ def _join_drawings(drawings: Sequence[tuple[str, _SvgDrawing]]) -> _SvgDrawing:
         parts.append(drawing.replace("<svg ", f'<svg y="{height + 26}" ', 1))
         height += own_height + 26
         width = max(width, own_width)
-    return _SvgDrawing(_open_svg(width, height) + "".join(parts) + "</svg>")
+    return SvgDrawing(_open_svg(width, height) + "".join(parts) + "</svg>")
 
 
 def _place(node: Node) -> _Block:
     """Place an Operator Tree: children side by side below, their parent centred."""
     width = _measure(node.label)
-    unordered = node.label.startswith("U!")
-    children = [
-        ("0" if unordered else edge, child, _place(child))
-        for edge, child in node.edges.items()
-    ]
     block = _Block()
     x = 0.0
     starts: list[tuple[str, float]] = []
-    for edge, child, below in children:
+    for edge, child in list_links(node, "opt"):
+        below = _place(child)
         x -= below.left
         block.add(below, x, _ROW)
         starts.append((edge, x + _measure(child.label) / 2))
@@ -196,7 +295,7 @@ def _measure(label: str) -> float:
     return max(1, len(label)) * _CHARACTER + 14
 
 
-def _write(block: _Block) -> _SvgDrawing:
+def _write(block: _Block) -> SvgDrawing:
     dx, dy = _MARGIN - block.left, _MARGIN - block.top + _HEIGHT / 2
     width = block.right - block.left + 2 * _MARGIN
     height = block.bottom - block.top + _HEIGHT + 2 * _MARGIN
@@ -209,7 +308,7 @@ def _write(block: _Block) -> _SvgDrawing:
         )
     parts += [_write_edge_label(line, dx, dy) for line in block.lines]
     parts += [_write_box(x + dx, y + dy, label) for x, y, label in block.boxes]
-    return _SvgDrawing("".join(parts) + "</svg>")
+    return SvgDrawing("".join(parts) + "</svg>")
 
 
 def _write_edge_label(

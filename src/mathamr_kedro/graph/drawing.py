@@ -1,22 +1,49 @@
 """Math graphs drawn as SVG, with their virtual nodes (thesis, Figures 3.1 and 3.2).
 
+::
+
+    show-01 ──ARG0── you                       a node is right of its parent,
+        └─────ARG1── even-01 ──ARG1── ...      the first child on the same row
+
+A layout tree is a chain of "next" symbols, so it runs along a row as the formula does.
 Blue is the AMR, amber a formula, green its operator tree, orange its layout tree,
 violet a virtual node. Dotted borders are what a virtual node gathers; its members light
-up under the mouse in a page of :mod:`~mathamr_kedro.graph.drawing.page`.
+up under the mouse in a page, which is one HTML file with nothing to fetch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
 from html import escape
+from typing import NamedTuple
+from unicodedata import east_asian_width
 
+from mathamr_kedro.formula import MATH_STYLE, render_text
+from mathamr_kedro.formula.drawing import SvgDrawing
 from mathamr_kedro.graph.arrays import SENTENCE
-from mathamr_kedro.graph.drawing.placement import HEIGHT, Box, place_nodes, shorten
+from mathamr_kedro.graph.builder import VariantGraph
 from mathamr_kedro.graph.math_graph import MathGraph
-from mathamr_kedro.graph.penman_graph import read_label
+from mathamr_kedro.graph.penman_graph import (
+    format_math_graph,
+    read_label,
+    read_math_graph,
+)
+from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.sentences import Sentences
-from mathamr_kedro.graph.variants import VariantGraph
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
+
+HEIGHT = 22.0
+"""Of the box of a node."""
+
+_CHARACTER, _EDGE_CHARACTER = 7.3, 5.8
+_PADDING = 14.0
+_ROW = 32.0
+_SPACE = 12.0
+"""Between rows of different regions."""
+
+_MAX_LABEL = 28
+"""Characters of a label that are shown."""
 
 FILLS = {
     "amr": "#dbeafe",
@@ -25,6 +52,7 @@ FILLS = {
     "slt": "#fed7aa",
     "virtual": "#ddd6fe",
 }
+
 STROKES = {
     "amr": "#3b82f6",
     "formula": "#d97706",
@@ -49,17 +77,118 @@ STYLE = """
 .g .hot rect{stroke:#db2777;stroke-width:3}
 """
 
+_NAMES = {
+    "amr": "AMR",
+    "formula": "formula",
+    "opt": "operator tree (OPT)",
+    "slt": "symbol layout tree (SLT)",
+    "virtual": "virtual node",
+}
 
-class _SvgDrawing(str):
-    """SVG text that notebooks show as a picture."""
+_PAGE = """
+body{font:15px/1.5 system-ui,sans-serif;color:#111827;margin:24px}
+h1{font-size:20px;margin:0 0 4px}p{margin:4px 0 14px;color:#4b5563}
+.key i{vertical-align:-2px}
+.draw{overflow:auto;border:1px solid #e5e7eb;border-radius:8px;margin:14px 0}
+table{border-collapse:collapse}td,th{padding:2px 12px 2px 0;text-align:left}
+td{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}
+pre{background:#f8fafc;padding:12px;overflow:auto;border-radius:8px;font-size:12px}
+"""
 
-    def _repr_svg_(self) -> str:
-        return str(self)
+# Members of a virtual node light up under the mouse.
+_SCRIPT = """
+for (const pill of document.querySelectorAll('.pill')) {
+  const nodes = [...document.querySelectorAll('.node')].filter(
+    n => n.dataset.v.split(' ').includes(pill.dataset.n));
+  for (const [event, on] of [['mouseenter', true], ['mouseleave', false]])
+    pill.addEventListener(event,
+      () => nodes.forEach(n => n.classList.toggle('hot', on)));
+}
+"""
+
+
+class Box(NamedTuple):
+    """A rectangle."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def widen(self, by: float) -> Box:
+        """Return the rectangle with a margin around it."""
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
+    def join(self, other: Box) -> Box:
+        """Return the smallest rectangle around both."""
+        return Box(
+            min(self.left, other.left),
+            min(self.top, other.top),
+            max(self.right, other.right),
+            max(self.bottom, other.bottom),
+        )
+
+    @classmethod
+    def around(cls, boxes: Iterable[Box]) -> Box | None:
+        """Return the smallest rectangle around all; ``None`` if there is none."""
+        return reduce(cls.join, found) if (found := list(boxes)) else None
+
+
+def shorten(label: str) -> str:
+    """Return a label as it is shown.
+
+    >>> shorten("set"), len(shorten("x" * 99))
+    ('set', 28)
+    """
+    shown = "".join(c if c.isprintable() else "·" for c in label)
+    return shown if len(shown) <= _MAX_LABEL else shown[: _MAX_LABEL - 1] + "…"
+
+
+def place_nodes(graph: MathGraph, kept: Collection[int]) -> dict[int, Box]:
+    """Return the box of each node that is kept."""
+    borders = _find_borders(graph)
+    roles = {target: role for _, role, target in reversed(graph.lines)}
+    boxes: dict[int, Box] = {}
+    row = 0.0
+    has_child: set[int] = set()
+    space = 0.0
+    for node in range(graph.num_nodes):
+        space += _SPACE * borders.get(node, 0)
+        if node not in kept:
+            continue
+        parent = graph.parents[node]
+        left = 0.0
+        if parent >= 0:
+            left = boxes[parent].right + 26 + _EDGE_CHARACTER * len(roles[node])
+            left += _SPACE * bool(borders.get(node, 0))
+            if parent in has_child:
+                row += _ROW + min(space, 2 * _SPACE)
+                space = 0.0
+            has_child.add(parent)
+        width = _measure(shorten(read_label(graph.atoms[node])))
+        boxes[node] = Box(left, row, left + width, row + HEIGHT)
+    return boxes
+
+
+def _find_borders(graph: MathGraph) -> dict[int, int]:
+    """Return how many regions begin or have just ended at a node."""
+    starts = [tree.start for p in graph.formulas for tree in (p.opt, p.slt) if tree]
+    starts += Sentences.of(graph).roots
+    borders: dict[int, int] = {}
+    for start in starts:
+        for place in (start, graph.ends[start]):
+            borders[place] = borders.get(place, 0) + 1
+    return borders
+
+
+def _measure(text: str) -> float:
+    characters = sum(1.7 if east_asian_width(c) in "WF" else 1.0 for c in text)
+    return characters * _CHARACTER + _PADDING
 
 
 def draw_math_graph(
     graph: MathGraph, variant: GraphVariant | None = None
-) -> _SvgDrawing:
+) -> SvgDrawing:
     """Return a graph as SVG, as a variant shows it.
 
     >>> from mathamr_kedro.graph.penman_graph import read_math_graph
@@ -82,7 +211,7 @@ class _Drawing:
         }
         self._pills = self._place_pills()
 
-    def write(self) -> _SvgDrawing:
+    def write(self) -> SvgDrawing:
         """Return the SVG text."""
         around = Box.around(self._pills.values())
         whole = Box.around(self._boxes.values()) or Box(0, 0, 0, 0)
@@ -95,7 +224,7 @@ class _Drawing:
             *self._draw_nodes(),
             *self._draw_pills(),
         ]
-        return _SvgDrawing(
+        return SvgDrawing(
             f'<svg xmlns="http://www.w3.org/2000/svg" class="g" width="{size[0]}" '
             f'height="{size[1]}" viewBox="{whole.left:.0f} {whole.top:.0f} '
             f'{size[0]} {size[1]}"><style>{STYLE}</style>' + "".join(parts) + "</svg>"
@@ -269,4 +398,47 @@ def _draw_curve(
     return (
         f'<path class="{style}" d="M{x1:.1f} {y1:.1f}C{x1 + bow:.1f} {y1:.1f} '
         f'{x2 - abs(bow):.1f} {y2:.1f} {x2:.1f} {y2:.1f}"/>'
+    )
+
+
+def write_page(record: GraphRecord, variant: GraphVariant) -> str:
+    """Return the drawing of a fused record as an HTML page."""
+    graph = read_math_graph(record.graph)
+    drawing = draw_math_graph(graph, variant)
+    text = format_math_graph(VariantGraph.build(graph, variant).content)
+    rows = "".join(
+        f"<tr><td>{escape(m.placeholder)}</td><td>{escape(m.formula_id)}</td>"
+        f"<td>{escape(m.visual_id)}</td><td>{render_text(f'${m.latex}$')}</td>"
+        f"<td>{escape(m.latex)}</td></tr>"
+        for m in record.formula_map
+    )
+    head = (
+        "<tr><th>placeholder</th><th>formula</th><th>visual id</th><th></th>"
+        "<th>LaTeX</th></tr>"
+    )
+    table = f"<table>{head}{rows}</table>" if rows else "<p>no formulas</p>"
+    name = escape(f"{record.post_type} {record.graph_id}")
+    what = escape(
+        f"formulas: {variant.formula_mode} · virtual nodes: {variant.structure} · "
+        f"auxiliary edges: {variant.auxiliary_edges} · sentences by "
+        f"{variant.sentence_roots}"
+    )
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{name}</title>'
+        f"<style>{_PAGE}{MATH_STYLE}</style><h1>Math graph of {name}</h1><p>{what}. "
+        f"Thick borders are the vectors of the post.</p><div class=key>"
+        f'{write_key()}</div><div class="draw">{drawing}</div>{table}'
+        f"<details><summary>PENMAN</summary><pre>{escape(text)}</pre></details>"
+        f"<script>{_SCRIPT}</script></html>\n"
+    )
+
+
+def write_key() -> str:
+    """Return what the colours of a drawing mean, as HTML."""
+    return "".join(
+        f'<span style="margin-right:14px;white-space:nowrap"><i style="display:'
+        f"inline-block;width:14px;height:14px;border:1.5px solid {STROKES[kind]};"
+        f'border-radius:3px;margin-right:5px;background:{FILLS[kind]}"></i>'
+        f"{name}</span> "
+        for kind, name in _NAMES.items()
     )

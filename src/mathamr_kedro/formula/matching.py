@@ -1,4 +1,4 @@
-r"""Formulas with query variables, matched against trees by unification.
+r"""Operator trees compared: query variables, renamed variables, how much is the same.
 
 ::
 
@@ -13,11 +13,13 @@ A variable is a question mark before a letter, ``?a``, or before a name in brace
 ``?{left}``. Before LaTeX is read, each becomes a letter that the formula does not use;
 so readers, patterns and encoders see a formula like any other, in which it is one
 variable among variables. Labels are compared by what they show: ``V!𝑥`` is ``V!x``.
+Subtrees are values (:class:`Term`) that compare equal for ``a + b`` and ``b + a``.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,7 +28,6 @@ from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.base.errors import FormulaError
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.terms import Term
 from mathamr_kedro.formula.tree import FormulaTree
 
 _VARIABLE = re.compile(r"(?<!\\)\?(?:([A-Za-z])|\{\s*([^{}\s][^{}]*?)\s*\})")
@@ -35,11 +36,107 @@ _STAND_INS = tuple(
     for name in "xi chi zeta eta nu kappa tau upsilon psi omega rho iota mu".split()
 )
 """What the reader sees instead of variables: letters that stand for themselves."""
+
 MAX_STEPS = 20_000
 """After which a comparison of two trees is given up."""
 
 Bindings: TypeAlias = Mapping[str, str]
 """Variables to the LaTeX of what they stand for, e.g. ``{"?a": "x-1"}``."""
+
+_STRUCTURE = 0.8
+"""What structure counts; the names of variables are the rest."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A subtree, with all that is asked about it.
+
+    >>> tree = FormulaTree.from_string("[U!times,0[N!2],1[U!plus,0[V!x],1[N!1]]]")
+    >>> [term.latex for term in Term.list_subtrees(tree)]
+    ['2 (x + 1)', '2', 'x + 1', 'x', '1']
+    """
+
+    label: str
+    """``V!x`` for ``V!𝑥``."""
+    children: tuple[Term, ...]
+    key: str
+    """Equal for subtrees that differ only in the order of unordered operands."""
+    size: int
+    variable: str | None = None
+    """Query variable that it is."""
+    has_variables: bool = False
+
+    @classmethod
+    def list_subtrees(
+        cls, tree: FormulaTree, variables: Mapping[str, str] | None = None
+    ) -> list[Term]:
+        """Return the subtrees in preorder, the whole tree first."""
+        below: list[list[int]] = [[] for _ in tree.nodes]
+        for parent, _, child in tree.edges:
+            below[parent].append(child)
+        made: dict[int, Term] = {}
+        for index in reversed(range(tree.size)):  # children come after their parents
+            children = tuple(made[i] for i in below[index])
+            label = unicodedata.normalize("NFKC", tree.nodes[index])
+            keys = [child.key for child in children]
+            if label.startswith("U!"):
+                keys.sort()
+            variable = (variables or {}).get(label) if not children else None
+            made[index] = cls(
+                label,
+                children,
+                f"[{label}{''.join(keys)}]",
+                1 + sum(child.size for child in children),
+                variable,
+                variable is not None or any(child.has_variables for child in children),
+            )
+        return [made[index] for index in range(tree.size)]
+
+    @property
+    def is_unordered(self) -> bool:
+        """Whether its operands may be in any order."""
+        return self.label.startswith("U!")
+
+    @property
+    def latex(self) -> str:
+        """The subtree as people write it."""
+        return _format(self)[0]
+
+
+_INFIX = {
+    "U!eq": (" = ", 0), "O!lt": (" < ", 0), "O!gt": (" > ", 0), "O!leq": (r" \le ", 0),
+    "O!geq": (r" \ge ", 0), "U!plus": (" + ", 1), "O!minus": ("-", 1),
+    "U!times": (" ", 2),
+}  # fmt: skip
+_ATOM, _PREFIX = 4, 3
+
+
+def _format(term: Term) -> tuple[str, int]:
+    """Return LaTeX of a subtree, and how tightly it holds together."""
+    label, children = term.label, term.children
+    name = label.partition("!")[2] or label
+    if not children:
+        return name, _ATOM
+    parts = [_format(child) for child in children]
+    if label in _INFIX and len(parts) > 1:
+        sign, level = _INFIX[label]
+        inner = [_wrap(p, level + (i > 0 and sign == "-")) for i, p in enumerate(parts)]
+        return sign.join(inner), level
+    if label == "O!minus":
+        return f"-{_wrap(parts[0], 2)}", 1
+    if label == "O!divide" and len(parts) == 2:
+        return rf"\frac{{{parts[0][0]}}}{{{parts[1][0]}}}", _PREFIX
+    if label in ("O!SUP", "O!SUB") and len(parts) == 2:
+        mark = "^" if label == "O!SUP" else "_"
+        script = parts[1][0]
+        script = script if len(script) == 1 else f"{{{script}}}"
+        return f"{_wrap(parts[0], _ATOM)}{mark}{script}", _PREFIX
+    return f"{name}({', '.join(text for text, _ in parts)})", _PREFIX
+
+
+def _wrap(part: tuple[str, int], level: int) -> str:
+    text, own = part
+    return text if own >= level else f"({text})"
 
 
 class PatternMatch(NamedTuple):
@@ -246,3 +343,62 @@ def _unify_unordered(
                 yield from assign(place + 1, remaining, inner)
 
     yield from assign(0, left, found)
+
+
+class Resemblance(NamedTuple):
+    """How a formula resembles another one."""
+
+    share: float
+    """How much is the same: 1 only for the same operator tree."""
+    names: Mapping[str, str] | None = None
+    """Variables that differ, by name, if the formula that was asked for is in the other
+    one up to them; ``None``: it is not."""
+    is_whole: bool = False
+    """Whether it is all of the other one; else a part of it."""
+
+
+def compare_trees(asked: FormulaTree | None, found: FormulaTree | None) -> Resemblance:
+    r"""Compare two operator trees.
+
+    The share is Dice's coefficient of their nodes and edges; variables count as equal
+    for four fifths of it.
+
+    >>> from mathamr_kedro.formula import trees_from_latex
+    >>> trees = [trees_from_latex(latex).opt for latex in (r"\sqrt p", r"\sqrt n")]
+    >>> compare_trees(*trees)
+    Resemblance(share=0.92, names={'p': 'n'}, is_whole=True)
+    """
+    if asked is None or found is None:
+        return Resemblance(0.0)
+    mine, theirs = (Term.list_subtrees(tree)[0] for tree in (asked, found))
+    if mine.key == theirs.key:
+        return Resemblance(1.0, {}, is_whole=True)
+    bags = [[Counter(_list_parts(t, n)) for n in (False, True)] for t in (mine, theirs)]
+    plain, named = (_measure_dice(a, b) for a, b in zip(*bags, strict=True))
+    share = min(_STRUCTURE * plain + (1 - _STRUCTURE) * named, 0.99)
+    renamed = find_renaming(asked, found)
+    if renamed is None:
+        return Resemblance(share)
+    names = {a: b for a, b in renamed.bindings.items() if a != b}
+    return Resemblance(share, names, renamed.is_whole)
+
+
+def _list_parts(term: Term, with_names: bool) -> Iterator[str]:
+    """Yield nodes and edges; operands of ordered operators with their place."""
+    stack = [term]
+    while stack:
+        parent = stack.pop()
+        label = _name(parent, with_names)
+        yield label
+        for place, child in enumerate(parent.children):
+            where = "" if parent.is_unordered else place
+            yield f"{label} {where} {_name(child, with_names)}"
+        stack += parent.children
+
+
+def _name(term: Term, with_names: bool) -> str:
+    return "V!" if term.label.startswith("V!") and not with_names else term.label
+
+
+def _measure_dice(one: Counter[str], other: Counter[str]) -> float:
+    return 2 * (one & other).total() / (one.total() + other.total())
