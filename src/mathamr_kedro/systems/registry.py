@@ -15,7 +15,7 @@ LEARNING: Mapping[str, str] = {
     "ssemb": "ssemb.system:SSEmb",
     "marf": "marf.system:Marf",
     "mathamr": "mathamr.system:MathAMR",
-    "adapter": "adapter.system:Adapter",
+    "adapter": "adapter:Adapter",
 }
 """Class of each system that learns, below this package."""
 

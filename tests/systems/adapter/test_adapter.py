@@ -14,8 +14,8 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.systems import Collection, Query, read_system
-from mathamr_kedro.systems.adapter import training as adapter_training
-from mathamr_kedro.systems.adapter.pairs import TextPairs, draw_batches
+from mathamr_kedro.systems import adapter as adapter_training
+from mathamr_kedro.systems.adapter import TextPairs, draw_batches
 from mathamr_kedro.systems.training import Training, build_index
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from tests.systems.marf.conftest import TrainingPair, make_post, text_model

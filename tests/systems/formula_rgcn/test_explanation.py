@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 
 from mathamr_kedro.formula import FormulaTree, draw_text
-from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
+from mathamr_kedro.systems.formula_rgcn.search import NodeMatches
 from tests.systems.formula_rgcn.trees import OPT, SLT, draw_trees
 
 OTHER = FormulaTree.from_string("[O!SUP,0[V!x],1[N!2]]")

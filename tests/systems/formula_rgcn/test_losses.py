@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
-from mathamr_kedro.systems.formula_rgcn.losses import compare_graphs
+from mathamr_kedro.systems.formula_rgcn.system import PAIRINGS, RgcnConfig
+from mathamr_kedro.systems.formula_rgcn.training import compare_graphs
 
 NAMES = ("slg", "slg_sub", "opg", "opg_sub")
 

@@ -14,8 +14,8 @@ import yaml
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.systems import read_system
-from mathamr_kedro.systems.formula_rgcn.config import Config
 from mathamr_kedro.systems.formula_rgcn.search import NAME
+from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcnConfig
 from tests.conftest import PROJECT
 from tests.systems.formula_rgcn.conftest import SMALL, make_topic
 from tests.systems.trained import SystemFolder
@@ -208,7 +208,7 @@ def test_the_overlay_states_the_defaults():
     file = PROJECT / "conf/overlays/formula_rgcn.yml"
     values = yaml.safe_load(file.read_text())["parameters"]["systems"][NAME]
     read = read_system(NAME, values).config
-    assert read == Config()
+    assert read == FormulaRgcnConfig()
     for part in ("model", "search"):
         assert values[part].keys() == asdict(getattr(read, part)).keys()
 

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.systems import Query
-from mathamr_kedro.systems.marf.items import (
+from mathamr_kedro.systems.marf.posts import (
     choose_formulas,
+    number_tokens,
     read_formula,
     read_post,
 )
-from mathamr_kedro.systems.marf.posts import number_tokens
 from tests.systems.marf.conftest import make_post, make_topic
 
 TOKENS = st.lists(st.lists(st.sampled_from("abc"), max_size=4), max_size=12)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.systems.marf.scores import (
+from mathamr_kedro.systems.marf.networks import (
     contrastive_loss,
     pool_tokens,
     score_batch,

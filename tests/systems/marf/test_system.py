@@ -27,10 +27,10 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.records import Post, TrainingPair
 from mathamr_kedro.systems import Collection, Query, read_system
 from mathamr_kedro.systems.marf import training
-from mathamr_kedro.systems.marf.items import read_post
 from mathamr_kedro.systems.marf.networks import ContextEncoder
-from mathamr_kedro.systems.marf.posts import TrainingPosts
+from mathamr_kedro.systems.marf.posts import read_post
 from mathamr_kedro.systems.marf.search import MarfModel
+from mathamr_kedro.systems.marf.training import TrainingPosts
 from mathamr_kedro.systems.training import Training
 from tests.conftest import PROJECT
 from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic

@@ -18,8 +18,8 @@ from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord
 from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr import Representation
-from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
+from mathamr_kedro.systems.mathamr.system import ModelConfig
 from tests.systems.mathamr.world import draw_graph, find_trees, make_post, make_topic
 
 SOURCES = Collection(trees_of=find_trees)

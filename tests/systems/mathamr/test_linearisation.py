@@ -11,7 +11,7 @@ from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
 from mathamr_kedro.graph.fusion import fuse_graph, write_fused
-from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
+from mathamr_kedro.systems.mathamr.contexts import LinearGraph
 
 FORMULAS = ("x^n+y^n", "\\frac{a}{b}", "2x-3", "\\sum_{i=1}^ni", "f(x,y,z)")
 

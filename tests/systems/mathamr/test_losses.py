@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr_kedro.systems.mathamr.losses import (
+from mathamr_kedro.systems.mathamr.encoder import (
     contrastive_loss,
     multiple_negatives_loss,
 )

@@ -17,7 +17,7 @@ import pytest
 from mathamr_kedro.amr import BuiltinConfig, format_graph, parse_documents
 from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph import MathGraph, read_math_graph
-from mathamr_kedro.systems.mathamr.linearisation import LinearGraph
+from mathamr_kedro.systems.mathamr.contexts import LinearGraph
 
 pytestmark = pytest.mark.shared
 

@@ -24,7 +24,7 @@ from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.mathamr import search as searching
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
-from mathamr_kedro.systems.mathamr.triples import read_triples
+from mathamr_kedro.systems.mathamr.training import read_triples
 from tests.kills import kill_module
 from tests.systems.mathamr.world import make_sources, make_text_model
 from tests.systems.trained import SystemFolder

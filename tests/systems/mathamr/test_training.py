@@ -9,17 +9,18 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.systems.mathamr.config import ModelConfig
-from mathamr_kedro.systems.mathamr.losses import (
+from mathamr_kedro.systems.mathamr.encoder import (
     contrastive_loss,
     multiple_negatives_loss,
 )
+from mathamr_kedro.systems.mathamr.judged import write_triples
+from mathamr_kedro.systems.mathamr.system import ModelConfig
 from mathamr_kedro.systems.mathamr.training import (
     FoldTraining,
+    Triple,
     find_rate,
     train_models,
 )
-from mathamr_kedro.systems.mathamr.triples import Triple, write_triples
 
 CONFIG = ModelConfig(batch_size=2, epochs=4)
 TRIPLES = [Triple("B.1", f"q{n}", f"c{n}", n % 4) for n in range(12)]

@@ -14,15 +14,14 @@ from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.folds import ALL, deal_topics
-from mathamr_kedro.systems.mathamr.judged import list_triples
-from mathamr_kedro.systems.mathamr.triples import (
+from mathamr_kedro.systems.mathamr.judged import list_triples, write_triples
+from mathamr_kedro.systems.mathamr.training import (
     Triple,
     choose_triples,
     correlate_ranks,
     cut_batches,
     read_triples,
     split_triples,
-    write_triples,
 )
 from tests.systems.mathamr.world import find_trees, make_topic
 

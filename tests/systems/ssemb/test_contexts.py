@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.records import FormulaMention, Post
-from mathamr_kedro.systems.ssemb.contexts import Contexts, find_window
+from mathamr_kedro.systems.ssemb.search import Contexts, find_window
 
 
 def make_post(pieces, latex):

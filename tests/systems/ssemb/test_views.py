@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.systems.ssemb.config import AugmentationConfig
-from mathamr_kedro.systems.ssemb.graphs import WILDCARDS
-from mathamr_kedro.systems.ssemb.views import Draws, make_view
+from mathamr_kedro.systems.ssemb.graphs import WILDCARDS, Draws, make_view
+from mathamr_kedro.systems.ssemb.system import AugmentationConfig
 from tests.systems.ssemb.slow import (
     chance,
     draw_trees,

@@ -2,12 +2,11 @@
 
 ::
 
-    prepare   forest: trees as flat arrays, vocabularies
-    train     training ──> network (Eq. 1), losses (Eq. 2, 3)
-    index     search: vectors of all nodes, by representation
-    rank      search (Eq. 4), fused; explanation: what matched what
-
-``config`` has the parameters, ``system`` the four steps.
+    system    the parameters, the four steps
+    forest    trees as flat arrays, vocabularies
+    training  pairs of graphs (Eq. 2, 3) ──> network (Eq. 1)
+    search    vectors of all nodes, by representation; ranking (Eq. 4), fused; what
+              matched what
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.systems.formula_rgcn.config import Config
-    from mathamr_kedro.systems.formula_rgcn.explanation import NodeMatches
-    from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcn
+    from mathamr_kedro.systems.formula_rgcn.search import NodeMatches
+    from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcn, FormulaRgcnConfig
 
-__all__ = ["Config", "FormulaRgcn", "NodeMatches"]
+__all__ = ["FormulaRgcn", "FormulaRgcnConfig", "NodeMatches"]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

@@ -19,7 +19,7 @@ from array import array
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -31,10 +31,14 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.graph import KIND_NAMES, GraphBatch, GraphSchema
 from mathamr_kedro.systems.base import Collection
-from mathamr_kedro.systems.formula_rgcn.config import KINDS
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
+
+Kind: TypeAlias = Literal["slg", "opg"]
+"""A representation: symbol layout graph (visual) or operator graph (semantic)."""
+
+KINDS: tuple[Kind, ...] = ("slg", "opg")
 
 Numbers: TypeAlias = NDArray[Any]
 
@@ -134,11 +138,7 @@ class Forest:
 
     @classmethod
     def load(cls, folder: Path, kind: str) -> Forest:
-        """Map what :meth:`save` wrote.
-
-        Raises:
-            MissingInputError: there is no such forest.
-        """
+        """Map what :meth:`save` wrote."""
         vocabulary = TreeVocabulary.load(folder, kind)
         return cls(vocabulary, **read_arrays(folder / f"{kind}.arrays"))
 
@@ -154,12 +154,10 @@ class Forest:
     def assemble(self, rows: Numbers, draws: Numbers | None = None) -> GraphBatch:
         """Put trees side by side as graphs with a backward edge for each edge.
 
-        Args:
-            rows: which trees.
-            draws: a number from 0 to 1 for each, which chooses the internal node that
-                is removed (section 3 of the paper: the largest connected part stays,
-                of equals the first; a tree without internal nodes is whole); below 0,
-                and if ``draws`` is missing, nothing is removed.
+        ``draws`` has a number from 0 to 1 for each, which chooses the internal node
+        that is removed (section 3 of the paper: the largest connected part stays, of
+        equals the first; a tree without internal nodes is whole). Below 0, and if it
+        is missing, nothing is removed.
         """
         starts = self.ptr[rows]
         counts = self.ptr[rows + 1] - starts
@@ -238,11 +236,12 @@ class ForestBuilder:
             # From the last child to the first: of equals the first stays.
             if largest[above] < 0 or size[node] >= size[largest[above]]:
                 largest[above] = node
+        labels, edges = self._met["label"], self._met["edge"]
         self.labels.update(tree.nodes)
         self.edges.update(edge[1:])
         values = {
-            "label": [self._meet("label", label) for label in tree.nodes],
-            "edge": [self._meet("edge", name) for name in edge],
+            "label": [labels.setdefault(label, len(labels)) for label in tree.nodes],
+            "edge": [edges.setdefault(name, len(edges)) for name in edge],
             "parent": parent, "size": size, "largest": largest,
         }  # fmt: skip
         for name, column in self._columns.items():
@@ -257,10 +256,6 @@ class ForestBuilder:
             numbers = [known.find(met) if met else 0 for met in self._met[name]]
             columns[name] = np.array(numbers, dtype=np.int32)[columns[name]]
         return Forest(vocabulary, **columns, ptr=np.array(self._ptr))
-
-    def _meet(self, column: str, name: str) -> int:
-        known = self._met[column]
-        return known.setdefault(name, len(known))
 
 
 def write_forests(

@@ -27,12 +27,16 @@ from mathamr_kedro.model import ModelConfig, choose_backend, current_compute
 from mathamr_kedro.model.backends import TRITON_DIMS, can_use_triton
 from mathamr_kedro.model.member_pooling import look_up
 from mathamr_kedro.model.relation_weights import RelationWeights, xavier_uniform
-from mathamr_kedro.systems.formula_rgcn.config import Kind, RgcnConfig
-from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
+from mathamr_kedro.systems.formula_rgcn.forest import (
+    ForestBuilder,
+    Kind,
+    TreeVocabulary,
+)
 from mathamr_kedro.systems.weights import load_weights, save_weights
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
+    from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
 
 _LAYERS = 2
 """The paper names no number."""
@@ -42,13 +46,7 @@ _NODES = 1 << 15
 
 
 class NodeEncoder(nn.Module):
-    """An R-GCN; the convolution is computed by our backends.
-
-    Args:
-        width: numbers of a node vector.
-        vocabulary: labels and edges.
-        layers: number of layers.
-    """
+    """An R-GCN; the convolution is computed by our backends."""
 
     types: Tensor
 
@@ -139,12 +137,7 @@ def save_encoders(encoders: Mapping[str, NodeEncoder], folder: Path) -> None:
 
 
 def load_encoders(config: RgcnConfig, folder: Path) -> dict[str, NodeEncoder]:
-    """Read trained networks to the device that there is.
-
-    Raises:
-        MissingInputError: there are none.
-        DamagedFileError: they are not what was written.
-    """
+    """Read trained networks to the device that there is."""
     found = {kind: TreeVocabulary.load(folder, kind) for kind in config.kinds}
     encoders = make_encoders(config, found)
     networks = nn.ModuleDict(encoders)

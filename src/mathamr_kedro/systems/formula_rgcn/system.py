@@ -1,21 +1,78 @@
-"""The steps of the system; its index is in :mod:`.search`."""
+"""The system, and its parameters: those of its weights, and those of its search."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
-from mathamr_kedro.systems.formula_rgcn.config import Config as Parameters
-from mathamr_kedro.systems.formula_rgcn.forest import write_forests
-from mathamr_kedro.systems.formula_rgcn.training import PairTraining
+from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind, write_forests
+from mathamr_kedro.systems.formula_rgcn.training import PAIRINGS, Pairing, PairTraining
+
+Fusion: TypeAlias = Literal["max", "avg", "f1", "rrf"]
+
+
+@dataclass(frozen=True)
+class RgcnConfig:
+    """Parameters that decide the weights."""
+
+    pairs: Pairing = "inner_outer"
+    """Which graphs are paired in training; see :data:`PAIRINGS`."""
+    hidden_dim: int = 100
+    """Numbers of a node vector; 100 in the paper."""
+    batch_size: int = 256
+    """Formulas of a step, the N of Eq. 2."""
+    num_epochs: int = 5
+    learning_rate: float = 3e-4
+    patience: int = 0
+    """Epochs without a lower loss of held-out formulas before training ends, with the
+    best epoch; 0: learn from all of them, ``num_epochs`` times."""
+    max_formulas: int = 0
+    """Different formulas to learn from, a random sample; 0: all of the collection."""
+
+    def __post_init__(self) -> None:
+        check_range(self, "max_formulas", "patience", least=0)
+        check_range(self, "num_epochs", least=0)
+        check_range(self, "hidden_dim", least=1)
+        check_range(self, "batch_size", least=2)
+        check_range(self, "learning_rate", above=0)
+
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """The representations that are trained and searched."""
+        named = {name for pair in PAIRINGS[self.pairs] for name in pair}
+        return tuple(k for k in KINDS if named & {k, f"{k}_sub"})
+
+
+@dataclass(frozen=True)
+class SearchConfig:
+    """Parameters of the index and the search."""
+
+    fusion: Fusion = "max"
+    """How the system's own name fuses the scores of both representations."""
+    parts: tuple[Kind | Fusion, ...] = ("slg", "opg", "avg", "f1", "rrf")
+    """What is compared beside it, as ``formula_rgcn/slg``: one representation, or
+    another fusion."""
+    normalise: bool = True
+    """Divide Eq. 4 by the number of query nodes: the graphs of a formula differ in
+    size, and the larger one would decide ``max``. The paper does not."""
+
+
+@dataclass(frozen=True)
+class FormulaRgcnConfig:
+    """Parameters below ``systems.formula_rgcn``."""
+
+    model: RgcnConfig = field(default_factory=RgcnConfig)
+    search: SearchConfig = field(default_factory=SearchConfig)
 
 
 class FormulaRgcn(PaperSystem):
     """Formula graph retrieval of Amador & Zanibbi 2025."""
 
-    Config: ClassVar[type] = Parameters
+    Config: ClassVar[type] = FormulaRgcnConfig
     READS: ClassVar[tuple[str, ...]] = ("formulas", "training_formulas", "trees_of")
     name = "formula_rgcn"
     finds: frozenset[Target] = frozenset({"formulas"})

@@ -1,4 +1,21 @@
-"""Training of the networks of both representations at once.
+r"""Training of the networks of both representations at once.
+
+Node pairs of the same formula are learnt against node pairs of different ones. For two
+graphs of each formula of a batch, a node :math:`i` of the first graph is paired with
+the node of largest cosine in the second graph of its own formula, :math:`z^+_j`, and in
+that of each of the :math:`N - 1` others, :math:`z^-_k`:
+
+.. math::
+    \ell_i = -\log \frac{\exp(\text{sim}(z_i, z_j^+) / \tau)}
+        {\sum_{k=1}^{N-1} \exp(\text{sim}(z_i, z_k^-) / \tau)} \quad (2)
+
+    \mathcal{L} = \frac{1}{2} \left(\frac{1}{M^l} \sum_{i=1}^{M^l} \ell_i +
+        \frac{1}{M^o} \sum_{i=1}^{M^o} \ell_i\right) \quad (3)
+
+over the :math:`M^l` nodes of layout graphs and the :math:`M^o` of operator graphs. The
+positive pair is no part of the denominator, so the loss may fall below 0. If a graph is
+the first of several pairings, its :math:`\ell_i` is their mean: all pairings count the
+same, as in Figure 3.
 
 What a step sees follows from the seed, the epoch and the step only: a stopped training
 resumes to the same weights.
@@ -6,10 +23,11 @@ resumes to the same weights.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -21,20 +39,57 @@ from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
 from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
-from mathamr_kedro.model import current_compute
+from mathamr_kedro.model import current_compute, multi_positive_info_nce
+from mathamr_kedro.model.maxsim import best_products
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.folds import hold_out
-from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
-from mathamr_kedro.systems.formula_rgcn.losses import compare_graphs
 from mathamr_kedro.systems.formula_rgcn.network import (
     fill_width,
     make_encoders,
     save_encoders,
 )
 
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
+
+Pairing: TypeAlias = Literal["slg", "opg", "slg_opg", "inner", "outer", "inner_outer"]
+
+_CROSSED = (("slg", "opg"), ("opg", "slg"))
+_INNER = (("slg", "slg_sub"), ("opg", "opg_sub"))
+_OUTER = (("slg", "opg_sub"), ("opg", "slg_sub"))
+PAIRINGS: Mapping[Pairing, tuple[tuple[str, str], ...]] = {
+    "slg": _INNER[:1],
+    "opg": _INNER[1:],
+    "slg_opg": _CROSSED,
+    "inner": (*_INNER, *_CROSSED),
+    "outer": (*_CROSSED, *_OUTER),
+    "inner_outer": (*_INNER, *_OUTER, *_CROSSED),
+}
+"""The six ways to pair graphs (section 3): the reference, and where its nodes look for
+partners; ``_sub`` is a sub-expression."""
 _TEMPERATURE = 0.1
 """The τ of Eq. 2, as in the paper."""
+
+
+class PairLoss(NamedTuple):
+    """The loss of a pairing, and the share of nodes whose positive is ranked first."""
+
+    loss: Tensor
+    accuracy: Tensor
+
+
+def compare_graphs(
+    first: RaggedVectors[Tensor], second: RaggedVectors[Tensor], temperature: float
+) -> PairLoss:
+    """Eq. 2, the mean over the nodes of the first graphs; both have the same order."""
+    similar = best_products(first, second)  # (nodes, formulas)
+    formula = torch.arange(len(first), device=similar.device)
+    is_own = first.owners()[:, None] == formula
+    loss = multi_positive_info_nce(similar, temperature, is_own, ~is_own)
+    others = similar.masked_fill(is_own, -torch.inf).max(1).values
+    is_right = similar[is_own] > others
+    return PairLoss(loss, is_right.float().mean())
 
 
 class Batch(NamedTuple):
@@ -46,12 +101,7 @@ class Batch(NamedTuple):
 
 
 class PairTraining:
-    """One training.
-
-    Args:
-        config: what is trained.
-        prepared: folder of the forests.
-        seed: decides the first weights, the batches and the sub-expressions.
+    """One training, of the forests in a folder.
 
     Raises:
         TrainingError: there are fewer than two formulas.

@@ -8,14 +8,14 @@
 
 What is inside::
 
-    reading    latex_tokens   items
-    networks   networks: both encoders and their fusion; scores: MaxSim, the loss
-    learning   posts: pairs and posts as tokens ──> training: three phases
-    search     search: index and ranking
-    system     the four steps       config   its parameters
+    system         its parameters, the four steps
+    latex_tokens   formulas as the formula encoder reads them
+    posts          posts, topics and formulas as tokens, and pairs to learn from
+    networks       both encoders, their fusion, scores, losses
+    training       three phases
+    search         index and ranking
 """
 
-from mathamr_kedro.systems.marf.config import MarfConfig
-from mathamr_kedro.systems.marf.system import Marf
+from mathamr_kedro.systems.marf.system import Marf, MarfConfig
 
 __all__ = ["Marf", "MarfConfig"]

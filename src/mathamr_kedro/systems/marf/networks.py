@@ -1,4 +1,4 @@
-r"""The two encoders of MaRF and their fusion.
+r"""The two encoders of MaRF, their fusion, scores and losses.
 
 **Context encoder** (3.1): the last states of the tokens of any encoder of transformers.
 
@@ -23,13 +23,24 @@ Both networks have one hidden layer of the width of the context, the gate ends i
 sigmoid: 4.3 million weights for a width of 768, within the paper's five. The last layer
 of :math:`\mathrm{FFN}` starts at zero, so that training starts from the context encoder
 as it is.
+
+**Loss** (3.2):
+
+.. math::
+    \mathcal{L} = \mathbb{E}\left[-\ln
+      \frac{S(E_q, E_d^+)}{S(E_q, E_d^+) + \sum_i S(E_q, E_{d_i}^-)}\right] \quad (3)
+
+As it is printed, :math:`S` is the score itself (``ratio``). The loss of ColBERT, which
+the paper builds on, has :math:`\exp(S / \tau)` in its place (``softmax``), and so has
+InfoNCE, which it names for formulas. :math:`S` is MaxSim (Eq. 2), divided by the number
+of query tokens: long queries would otherwise have another temperature than short ones.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -39,6 +50,9 @@ from torch import Tensor, nn
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.model import info_nce
+from mathamr_kedro.model.maxsim import maxsim
+from mathamr_kedro.systems.marf.system import Objective, Scoring
 from mathamr_kedro.systems.transformer import Transformer
 
 Ids: TypeAlias = NDArray[np.int32]
@@ -47,6 +61,12 @@ Ids: TypeAlias = NDArray[np.int32]
 _ANGLE_BASE = 10_000.0
 """Of the rotary positions."""
 _ROWS_AT_ONCE = 64
+_TEMPERATURE = 0.05
+"""Divides the scores of ``softmax``; not in the paper."""
+_LEAST = 1e-6
+"""A score that is not positive has no logarithm."""
+_IGNORED = -100
+"""Label of tokens that are not masked, as transformers has it."""
 
 
 class ContextEncoder(Transformer):
@@ -89,14 +109,7 @@ class ContextEncoder(Transformer):
 
 
 class FormulaEncoder(nn.Module):
-    """Tokens of formulas to vectors.
-
-    Args:
-        vocabulary: different tokens.
-        width: of the vectors; a multiple of twice ``heads``.
-        layers: number of layers.
-        heads: heads of attention.
-    """
+    """Tokens of formulas to vectors, whose width is a multiple of twice the heads."""
 
     def __init__(self, vocabulary: int, width: int, layers: int, heads: int) -> None:
         super().__init__()
@@ -107,15 +120,7 @@ class FormulaEncoder(nn.Module):
         self.norm = nn.RMSNorm(width)
 
     def forward(self, ids: Tensor, is_real: Tensor) -> Tensor:
-        """Encode formulas of several lengths.
-
-        Args:
-            ids: (B, L) tokens, filled up with any.
-            is_real: (B, L) which of them are.
-
-        Returns:
-            (B, L, width) vectors; those of filled up places mean nothing.
-        """
+        """(B, L, width) vectors of tokens; those filled up mean nothing."""
         x = self.embedding(ids)
         steps = torch.arange(0, self._head_width, 2, device=ids.device)
         place = torch.arange(ids.shape[1], device=ids.device)[:, None]
@@ -159,15 +164,8 @@ def _rotate(x: Tensor, angles: Tensor) -> Tensor:
 class GatedFusion(nn.Module):
     """Adds to the tokens of a text what they find in a formula.
 
-    Args:
-        context_width: of the vectors of the text.
-        formula_width: of those of the formula.
-        heads: of the attention; divides the width of what is fused.
-        projected: width to which tokens of the text are projected first; 0: none.
-            It starts as a rotation: angles stay, as far as there is room for them.
-
-    Raises:
-        ConfigurationError: it does not.
+    Tokens of the text are projected to the width ``projected`` first, unless it is 0.
+    That starts as a rotation: angles stay, as far as there is room for them.
     """
 
     def __init__(
@@ -189,21 +187,21 @@ class GatedFusion(nn.Module):
             context_width, heads, kdim=formula_width, vdim=formula_width,
             batch_first=True,
         )  # fmt: skip
-        self.gate = _build_network(context_width)
-        self.update = _build_network(context_width)
+        width = context_width
+        self.gate, self.update = (
+            nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
+            for _ in range(2)
+        )
         for parameter in self.update[-1].parameters():
             nn.init.zeros_(parameter)
 
     def forward(self, context: Tensor, formula: Tensor, is_real: Tensor) -> Tensor:
-        """Fuse texts with one formula each.
+        """Fuse texts with one formula each; one of no tokens changes nothing.
 
         Args:
-            context: (B, N, d) tokens of texts, of length 1.
+            context: (B, N, d) tokens of texts, of length 1; so is what comes out.
             formula: (B, M, w) tokens of formulas, filled up with any.
-            is_real: (B, M) which of them are; none at all: the text stays as it is.
-
-        Returns:
-            (B, N, d) fused tokens, of length 1.
+            is_real: (B, M) which of them are.
         """
         x = context * self.scale  # components of about 1, as those of formulas
         has_any = is_real.any(1)
@@ -230,20 +228,11 @@ class GatedFusion(nn.Module):
         return RaggedVectors(found[is_token], context.ptr)
 
 
-def _build_network(width: int) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
-
-
 def encode_rows(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[Tensor]:
     """Return the vectors of all tokens, one row after another.
 
     Rows of a length are encoded together, some at once. A GPU learns in bfloat16; what
     is kept is computed in single precision everywhere.
-
-    Args:
-        encoder: takes (B, L) ids and which of them are real; (B, L, k) vectors come
-            out.
-        rows: ids of tokens, at least one row; rows of none have no vectors.
     """
     order = np.argsort([len(row) for row in rows], kind="stable")
     parts = [
@@ -267,3 +256,100 @@ def _encode_together(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[T
     with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_fast):
         found = encoder(torch.from_numpy(ids).to(device), is_seen)
     return RaggedVectors(found[is_real].float(), F.pad(lengths.cumsum(0), (1, 0)))
+
+
+def score_batch(
+    queries: RaggedVectors[Tensor], documents: RaggedVectors[Tensor], scoring: Scoring
+) -> Tensor:
+    """(B, C) scores: MaxSim of tokens, or the cosine of their means."""
+    if scoring == "token":
+        return maxsim(scale_tokens(queries), scale_tokens(documents))
+    return pool_tokens(queries) @ pool_tokens(documents).T
+
+
+def scale_tokens(items: RaggedVectors[Tensor]) -> RaggedVectors[Tensor]:
+    """Return tokens of length 1."""
+    return RaggedVectors(F.normalize(items.vectors.float(), dim=-1), items.ptr)
+
+
+def pool_tokens(items: RaggedVectors[Tensor]) -> Tensor:
+    """(B, k) mean of the tokens of each item, of length 1; 0 if it has none."""
+    vectors, lengths = items.vectors.float(), items.lengths
+    sums = torch.segment_reduce(vectors, "sum", lengths=lengths, unsafe=True)
+    return F.normalize(sums, dim=-1)
+
+
+def contrastive_loss(
+    scores: Tensor,
+    is_negative: Tensor,
+    objective: Objective,
+    temperature: float = _TEMPERATURE,
+) -> Tensor:
+    """Return Eq. 3 for (B, B) scores, where document i answers query i.
+
+    Documents that are neither the answer of a query nor its negative are skipped.
+    """
+    if objective == "softmax":
+        own = torch.eye(len(scores), dtype=torch.bool, device=scores.device)
+        return info_nce(scores, temperature, excluded=~(is_negative | own))
+    positive = scores.diagonal().clamp_min(_LEAST)
+    others = (scores.clamp_min(_LEAST) * is_negative).sum(1)
+    return ((positive + others) / positive).log().mean()
+
+
+class Pretraining(nn.Module):
+    r"""Further pretraining of the context encoder (3.4), by two heads.
+
+    .. math::
+        \mathcal{L} = -\frac{1}{|M|} \sum_{t \in M} \ln p(x_t) - \ln p(b)
+
+    of the masked tokens :math:`M`, 15 % of all, and of :math:`b`: whether the second
+    sentence follows the first one, or is of another text (Devlin et al. 2019). Tokens
+    are predicted by the embeddings that they are read with. Both heads are dropped
+    afterwards.
+    """
+
+    def __init__(self, encoder: ContextEncoder, max_tokens: int) -> None:
+        super().__init__()
+        from transformers import DataCollatorForLanguageModeling  # noqa: PLC0415
+
+        self.encoder, width = encoder, encoder.width
+        self.words = nn.Sequential(
+            nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width)
+        )
+        self.follows = nn.Linear(width, 2)
+        self._longest = (max_tokens - 3) // 2
+        self._mask: Any = DataCollatorForLanguageModeling(encoder.tokenizer)
+        config = encoder.model.config
+        self._has_types = getattr(config, "type_vocab_size", 0) > 1
+
+    def forward(
+        self, first: Sequence[Ids], second: Sequence[Ids], follows: Sequence[bool]
+    ) -> Tensor:
+        """Return the loss of pairs of sentences."""
+        batch = self._mask(
+            [self._join(a, b) for a, b in zip(first, second, strict=True)]
+        ).to(self.encoder.device)
+        labels = batch.pop("labels")
+        is_cuda = self.encoder.device.type == "cuda"
+        with torch.autocast("cuda", torch.bfloat16, enabled=is_cuda):
+            states = self.encoder.model(**batch).last_hidden_state
+        states = states.float()
+        is_masked = labels != _IGNORED
+        embeddings = self.encoder.model.get_input_embeddings().weight
+        words = self.words(states[is_masked]) @ embeddings.T
+        kinds = torch.tensor(follows, device=labels.device).long()
+        loss = F.cross_entropy(self.follows(states[:, 0]), kinds)
+        if len(words):  # so few tokens may have no mask among them
+            loss = loss + F.cross_entropy(words, labels[is_masked])
+        return loss
+
+    def _join(self, first: Ids, second: Ids) -> dict[str, list[int]]:
+        tokenizer, longest = self.encoder.tokenizer, self._longest
+        end = tokenizer.sep_token_id
+        head = [tokenizer.cls_token_id, *first[:longest].tolist(), end]
+        tail = [*second[:longest].tolist(), end]
+        found = {"input_ids": head + tail}
+        if self._has_types:
+            found["token_type_ids"] = [0] * len(head) + [1] * len(tail)
+        return found

@@ -1,4 +1,4 @@
-"""What the training reads: posts of pairs as numbers of tokens.
+"""Posts, topics and formulas as MaRF reads them, and what its training reads of them.
 
 ::
 
@@ -18,34 +18,38 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mathamr_kedro.base.arrays import Arrays, read_arrays, write_arrays
+from mathamr_kedro.amr import PLACEHOLDER, split_chunks
+from mathamr_kedro.base.arrays import Arrays, write_arrays
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.base.records import TrainingPair
+from mathamr_kedro.base.records import (
+    FormulaInstance,
+    Post,
+    TrainingPair,
+    restore_latex,
+)
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
-from mathamr_kedro.systems.base import Collection
-from mathamr_kedro.systems.marf.config import ModelConfig
+from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.systems.marf.networks import ContextEncoder, Ids
+from mathamr_kedro.systems.marf.system import ModelConfig
+from mathamr_kedro.systems.marf.training import CONTEXT, POSTS, VOCABULARY, Rows
+from mathamr_kedro.text import find_text_model
 
-if TYPE_CHECKING:
-    from mathamr_kedro.systems.marf.items import Item
+Tokens: TypeAlias = tuple[str, ...]
 
-Rows: TypeAlias = NDArray[np.int64]
-
-CONTEXT, VOCABULARY, _POSTS = "context", "vocabulary.json", "posts.arrays"
 _VOCABULARY_SIZE = 8000
 """Different tokens of LaTeX; the rarest share one number."""
 _MAX_FORMULA_TOKENS = 128
@@ -60,56 +64,70 @@ _COMMAND = re.compile(r"\\[A-Za-z]+")
 _ONE = float(2**64)
 
 
+class Item(NamedTuple):
+    """Something to encode."""
+
+    key: str
+    text: str
+    """With its LaTeX between dollars."""
+    formulas: tuple[Tokens, ...]
+    """Tokens of those that are fused with the text."""
+
+
+def read_post(post: Post | Query, number: int = sys.maxsize) -> Item:
+    """Read a post or a topic, with at most so many of its formulas."""
+    key = post.post_id if isinstance(post, Post) else post.key
+    text = restore_latex(post.text, post.formula_map)
+    spelled = [_spell(mention.latex) for mention in post.formula_map]
+    return Item(key, text, choose_formulas(spelled, number, key))
+
+
+def read_sentences(post: Post) -> list[str]:
+    """Return the sentences of a post, with their LaTeX between dollars."""
+    latex = {m.placeholder: f"${m.latex}$" for m in post.formula_map}
+    sentences = (s for chunk in split_chunks(post.text) for s in chunk.sentences)
+    return [
+        PLACEHOLDER.sub(lambda match: latex.get(match.group(), match.group()), sentence)
+        for sentence in sentences
+    ]
+
+
+def read_formula(formula: FormulaInstance) -> Item:
+    """Read a formula: it is its own text."""
+    found = choose_formulas([_spell(formula.latex)], 1, formula.formula_id)
+    return Item(formula.formula_id, f"${formula.latex}$", found)
+
+
+def choose_formulas(
+    formulas: Iterable[Sequence[str]], number: int, key: str
+) -> tuple[Tokens, ...]:
+    """Return the longest formula, or some at random; each once, empty ones never.
+
+    Args:
+        formulas: tokens of the formulas of a post.
+        number: how many; 1: the longest, the first among equals.
+        key: name of the post: the same formulas are chosen again for it.
+
+    >>> choose_formulas([["x"], ["x", "+"], ["x"], ["y", "-"]], 1, "17")
+    (('x', '+'),)
+    """
+    different = tuple(dict.fromkeys(tuple(f) for f in formulas if f))
+    if len(different) <= number:
+        return different
+    if number == 1:
+        return (max(different, key=len),)
+    chosen = sorted(random.Random(key).sample(range(len(different)), number))
+    return tuple(different[place] for place in chosen)
+
+
+def _spell(latex: str) -> list[str]:
+    return spell_numbers(normalise_latex(latex))
+
+
 def number_tokens(vocabulary: Vocabulary, formula: Sequence[str]) -> Ids:
     """Return the numbers of the tokens of a formula, as many as are read."""
     found = [vocabulary.find(token) for token in formula[:_MAX_FORMULA_TOKENS]]
     return np.array(found, dtype=np.int32)
-
-
-class PostFormulas:
-    """Formulas of posts by the rows of these.
-
-    Args:
-        arrays: of the file.
-        name: of those that hold them.
-    """
-
-    def __init__(self, arrays: Arrays, name: str) -> None:
-        self.rows = RaggedVectors(arrays[name], arrays[f"{name}_ptr"])
-        self._owners = arrays[f"{name}_owners"]
-
-    @cached_property
-    def counts(self) -> Rows:
-        """(N,) how many formulas each post has."""
-        return np.diff(self._owners)
-
-    def find(self, posts: Rows, numbers: Rows) -> Rows:
-        """Return the rows of formulas by post and number; -1 if a post has none."""
-        has_any = self.counts[posts] > 0
-        return np.where(has_any, self._owners[posts] + numbers, -1)
-
-    def draw(self, posts: Rows, rng: np.random.Generator) -> Rows:
-        """Return the row of a formula of each post, drawn; -1 if it has none."""
-        return self.find(posts, rng.integers(0, np.maximum(self.counts[posts], 1)))
-
-
-class TrainingPosts:
-    """Posts by their rows, and pairs of them.
-
-    Args:
-        folder: that was prepared.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        arrays = read_arrays(folder / _POSTS)
-        self.texts = RaggedVectors(arrays["text"], arrays["text_ptr"])
-        self.formulas = PostFormulas(arrays, "formulas")
-        self.fused = PostFormulas(arrays, "fused")
-        self.sentences = PostFormulas(arrays, "sentences")
-        self.pairs, self.held_out = arrays["pairs"], arrays["held_out"]
-        self.accepted = self.pairs[: int(arrays["accepted"][0])]
-        """Those that formulas are learnt from."""
-        self.vocabulary = Vocabulary.load(folder / VOCABULARY)
 
 
 def prepare_posts(
@@ -121,10 +139,6 @@ def prepare_posts(
         MissingInputError: the context encoder is missing; the message says how to
             get it.
     """
-    # not for training
-    from mathamr_kedro.systems.marf.items import choose_formulas  # noqa: PLC0415
-    from mathamr_kedro.text import find_text_model  # noqa: PLC0415
-
     number = config.max_formulas
     context = ContextEncoder(find_text_model(config.context))
     accepted = set(sources.pairs())
@@ -173,7 +187,7 @@ def prepare_posts(
         )]),
         "pairs": rows[~is_held_out], "held_out": rows[is_held_out],
     }  # fmt: skip
-    write_arrays(folder / _POSTS, arrays)
+    write_arrays(folder / POSTS, arrays)
     context.save(folder / CONTEXT)
     return {
         "pairs": len(arrays["pairs"]),
@@ -210,8 +224,6 @@ def _split_sentences(
     sources: Collection, context: ContextEncoder, max_tokens: int
 ) -> list[list[Ids]]:
     """Return the sentences of every post that has two, as ids without marks."""
-    from mathamr_kedro.systems.marf.items import read_sentences  # noqa: PLC0415
-
     found = []
     for post in report_progress(sources.posts(), "posts split for marf"):
         texts = read_sentences(post)
@@ -231,8 +243,6 @@ def _list_arrays(name: str, formulas: Sequence[Sequence[Ids]]) -> Arrays:
 
 def _read_posts(sources: Collection, wanted: set[PostId], done: str) -> Iterator[Item]:
     """Yield posts with all their formulas: which are fused is no matter of learning."""
-    from mathamr_kedro.systems.marf.items import read_post  # noqa: PLC0415 - as above
-
     posts = (p for p in sources.posts() if p.post_id in wanted)
     for post in report_progress(posts, f"posts {done} for marf", total=len(wanted)):
         yield read_post(post)

@@ -45,11 +45,21 @@ from mathamr_kedro.systems.base import (
     choose_instances,
     name_formulas,
 )
-from mathamr_kedro.systems.marf.config import MarfConfig, ModelConfig, SearchConfig
-from mathamr_kedro.systems.marf.items import Item, read_formula, read_post
-from mathamr_kedro.systems.marf.networks import ContextEncoder, encode_rows
-from mathamr_kedro.systems.marf.posts import CONTEXT, VOCABULARY, number_tokens
-from mathamr_kedro.systems.marf.scores import pool_tokens, scale_tokens
+from mathamr_kedro.systems.marf.networks import (
+    ContextEncoder,
+    encode_rows,
+    pool_tokens,
+    scale_tokens,
+)
+from mathamr_kedro.systems.marf.posts import (
+    CONTEXT,
+    VOCABULARY,
+    Item,
+    number_tokens,
+    read_formula,
+    read_post,
+)
+from mathamr_kedro.systems.marf.system import MarfConfig, ModelConfig, SearchConfig
 from mathamr_kedro.systems.marf.training import (
     FORMULA,
     FUSION,

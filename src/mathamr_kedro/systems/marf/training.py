@@ -2,7 +2,7 @@
 
 ::
 
-    1  context   pretrained further (:mod:`.pretraining`), fine-tuned by MaxSim over
+    1  context   pretrained further (:class:`.Pretraining`), fine-tuned by MaxSim over
                  tokens, or left as it came
     2  formula   from nothing, on formulas of questions and of their answers
        both are frozen, rounded to half precision, and what they say of posts is kept
@@ -27,6 +27,7 @@ import logging
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -35,12 +36,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from mathamr_kedro.base.arrays import Arrays, read_arrays
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.learning.loop import (
     VALIDATION_LOSS,
     ModuleLearner,
@@ -50,31 +53,26 @@ from mathamr_kedro.learning.loop import (
 )
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Epochs
-from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.marf.networks import (
     ContextEncoder,
     FormulaEncoder,
     GatedFusion,
     Ids,
-    encode_rows,
-)
-from mathamr_kedro.systems.marf.posts import (
-    CONTEXT,
-    VOCABULARY,
-    Rows,
-    TrainingPosts,
-)
-from mathamr_kedro.systems.marf.pretraining import Pretraining
-from mathamr_kedro.systems.marf.scores import (
+    Pretraining,
     contrastive_loss,
+    encode_rows,
     scale_tokens,
     score_batch,
 )
+from mathamr_kedro.systems.marf.system import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.systems.weights import load_weights, save_weights
 
 logger = logging.getLogger(__name__)
 
+Rows: TypeAlias = NDArray[np.int64]
+
+CONTEXT, VOCABULARY, POSTS = "context", "vocabulary.json", "posts.arrays"
 FORMULA, FUSION = "formula.arrays", "fusion.arrays"
 _DONE, _WORK = "training.json", "work"
 _CLIP_NORM = 1.0
@@ -84,6 +82,43 @@ _HELD_OUT = 10
 
 LossOfPairs: TypeAlias = Callable[[Rows, np.random.Generator], Tensor]
 """(B, 2) rows of questions and answers, and what draws their formulas: their loss."""
+
+
+class PostFormulas:
+    """Formulas, or sentences, of posts by the rows of these."""
+
+    def __init__(self, arrays: Arrays, name: str) -> None:
+        self.rows = RaggedVectors(arrays[name], arrays[f"{name}_ptr"])
+        self._owners = arrays[f"{name}_owners"]
+
+    @cached_property
+    def counts(self) -> Rows:
+        """(N,) how many formulas each post has."""
+        return np.diff(self._owners)
+
+    def find(self, posts: Rows, numbers: Rows) -> Rows:
+        """Return the rows of formulas by post and number; -1 if a post has none."""
+        has_any = self.counts[posts] > 0
+        return np.where(has_any, self._owners[posts] + numbers, -1)
+
+    def draw(self, posts: Rows, rng: np.random.Generator) -> Rows:
+        """Return the row of a formula of each post, drawn; -1 if it has none."""
+        return self.find(posts, rng.integers(0, np.maximum(self.counts[posts], 1)))
+
+
+class TrainingPosts:
+    """Posts of a prepared folder by their rows, and pairs of them."""
+
+    def __init__(self, folder: Path) -> None:
+        arrays = read_arrays(folder / POSTS)
+        self.texts = RaggedVectors(arrays["text"], arrays["text_ptr"])
+        self.formulas = PostFormulas(arrays, "formulas")
+        self.fused = PostFormulas(arrays, "fused")
+        self.sentences = PostFormulas(arrays, "sentences")
+        self.pairs, self.held_out = arrays["pairs"], arrays["held_out"]
+        self.accepted = self.pairs[: int(arrays["accepted"][0])]
+        """Those that formulas are learnt from."""
+        self.vocabulary = Vocabulary.load(folder / VOCABULARY)
 
 
 class Batch(NamedTuple):
@@ -96,14 +131,7 @@ class Batch(NamedTuple):
 
 
 class MarfTraining:
-    """The training of one model.
-
-    Args:
-        prepared: what the stage prepared.
-        folder: of the model.
-        config: what decides its weights.
-        seed: of first weights, order and draws.
-    """
+    """The training of one model, from what the stage prepared."""
 
     def __init__(
         self, prepared: Path, folder: Path, config: ModelConfig, seed: int
@@ -246,12 +274,7 @@ class MarfTraining:
     ) -> Epochs:
         """Train one part; it ends with the weights of its best epoch.
 
-        Args:
-            name: of the part.
-            module: its weights.
-            config: how long and how fast.
-            loss: of a batch.
-            data: what it learns from, and what is held out; pairs if ``None``.
+        ``data`` is what it learns from, and what is held out; pairs if ``None``.
         """
         pairs, held_out = data or (self._posts.pairs, self._posts.held_out)
         if not config.epochs:

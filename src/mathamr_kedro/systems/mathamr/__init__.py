@@ -2,15 +2,14 @@
 
 Mansouri, Oard and Zanibbi 2022. What each module does, in the order of the steps::
 
-    linearisation    math graph ──> string, depth first          ┐ of queries and
-    contexts         formula in its post ──> text, five forms    ┘ candidates
-    triples          judgments ──> (query, candidate, score), folds of topics
-    training         a text model (encoder) fine-tuned on them, one for each fold
-    search           vectors of all texts, cosine, reranking, fusion with a first run
-    system           the four steps; config has their parameters
+    system       its parameters, the four steps
+    contexts     math graphs as strings; a formula in its post ──> text, five forms
+    judged       judgments ──> triples (query, candidate, score), folds of topics
+    encoder      a text model, and the losses that tune it
+    training     one model for each fold
+    search       vectors of all texts, cosine, reranking, fusion with a first run
 """
 
-from mathamr_kedro.systems.mathamr.config import MathAMRConfig, Representation
-from mathamr_kedro.systems.mathamr.system import MathAMR
+from mathamr_kedro.systems.mathamr.system import MathAMR, MathAMRConfig, Representation
 
 __all__ = ["MathAMR", "MathAMRConfig", "Representation"]

@@ -4,7 +4,21 @@ r"""A sentence encoder that can be fine-tuned, with torch and transformers only.
 
 of the last states :math:`h_t` of the tokens that are there (:math:`m_t = 1`): the mean
 of the states, of length 1. The models of Sentence-BERT that the project knows, and the
-paper's all-distilroberta-v1, pool so.
+paper's all-distilroberta-v1, pool so. It is fine-tuned by two losses: contrastive
+(Chopra, Hadsell and LeCun 2005), for pairs with a score :math:`y` of 1 (high, medium),
+0.5 (low) or 0, the distance :math:`d = 1 - \cos` and a margin :math:`m`:
+
+.. math::
+    \mathcal{L}_C = \frac{1}{2B} \sum_i y_i d_i^2 + (1 - y_i) \max(0, m - d_i)^2
+
+and multiple negatives (Henderson et al. 2017), for pairs of score 1 with the scale
+:math:`s`; candidates of other pairs are negatives, unless they are candidates of the
+same query, or the same text:
+
+.. math::
+    \mathcal{L}_N = -\frac{1}{B} \sum_i \log \frac{e^{s \cos(q_i, c_i)}}
+        {\sum_{j \in N_i} e^{s \cos(q_i, c_j)}}, \quad
+    N_i = \{i\} \cup \{j : q_j \ne q_i, c_j \ne c_i\}
 """
 
 from __future__ import annotations
@@ -21,25 +35,22 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.model import current_compute
+from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.transformer import Transformer
 
 _POOLING = Path("1_Pooling") / "config.json"
 _OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")
+_MARGIN = 0.5
+"""Distance that unrelated formulas keep; the paper names none."""
+_SCALE = 20.0
+"""Of cosines, as in sentence-transformers."""
 
 
 class TextEncoder(Transformer):
-    """Texts to vectors of length 1.
-
-    Args:
-        folder: of a model in the format of transformers, or of sentence-transformers
-            with mean pooling.
-        max_length: tokens beyond are cut.
+    """Texts, of at most so many tokens, to vectors of length 1.
 
     Raises:
-        ConfigurationError: the package transformers is missing, or the model pools
-            otherwise.
-        MalformedInputError: the folder holds no such model.
+        ConfigurationError: a model of sentence-transformers has no mean pooling.
     """
 
     def __init__(self, folder: Path, max_length: int) -> None:
@@ -96,3 +107,20 @@ def _check_pooling(folder: Path) -> None:
         raise ConfigurationError(
             f"Expected a text model with mean pooling in {str(folder)!r} (got {modes})"
         )
+
+
+def contrastive_loss(queries: Tensor, candidates: Tensor, scores: Tensor) -> Tensor:
+    r"""Return :math:`\mathcal{L}_C` of (B, k) vectors of length 1, and (B,) scores."""
+    distance = 1.0 - (queries * candidates).sum(1)
+    near = scores * distance.square()
+    far = (1.0 - scores) * F.relu(_MARGIN - distance).square()
+    return 0.5 * (near + far).mean()
+
+
+def multiple_negatives_loss(
+    queries: Tensor, candidates: Tensor, query_ids: Tensor, candidate_ids: Tensor
+) -> Tensor:
+    r"""Return :math:`\mathcal{L}_N` of (B, k) vectors; equal texts have equal ids."""
+    same = (query_ids[:, None] == query_ids) | (candidate_ids[:, None] == candidate_ids)
+    same.fill_diagonal_(False)
+    return info_nce(_SCALE * queries @ candidates.T, temperature=1.0, excluded=same)

@@ -1,21 +1,24 @@
-"""From judgments to triples: the text of each judged formula."""
+"""From judgments to triples (query, candidate, score): the text of each judged formula.
+
+A grade of 3 or 2 is a score of 1, 1 one of 0.5, 0 one of 0 (MathAMR, section 4).
+"""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.systems.base import Collection, Query, choose_instances
 from mathamr_kedro.systems.folds import deal_topics
-from mathamr_kedro.systems.mathamr.config import ModelConfig, Representation
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import copy_model
-from mathamr_kedro.systems.mathamr.training import BASE, FOLDS, TRIPLES
-from mathamr_kedro.systems.mathamr.triples import Triple, write_triples
+from mathamr_kedro.systems.mathamr.system import ModelConfig, Representation
+from mathamr_kedro.systems.mathamr.training import BASE, FOLDS, TRIPLES, Triple
 from mathamr_kedro.text import find_text_model
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"
@@ -31,6 +34,16 @@ def prepare_triples(
     fold_of = deal_topics((t.topic_id for t in triples), config.folds)
     write_text(folder / FOLDS, json.dumps(fold_of, indent=1))
     return {"triples": len(triples), "topics": len(fold_of), **counts}
+
+
+def write_triples(path: Path, triples: Iterable[Triple]) -> dict[str, int]:
+    """Write triples, a line of JSON each; return how many there are by grade."""
+    counts: Counter[str] = Counter()
+    with replace_file(path) as part, part.open("w", encoding="utf-8") as file:
+        for triple in triples:
+            file.write(json.dumps(triple._asdict()) + "\n")
+            counts[f"grade_{triple.grade}"] += 1
+    return dict(sorted(counts.items()))
 
 
 def list_triples(representation: Representation, sources: Collection) -> list[Triple]:

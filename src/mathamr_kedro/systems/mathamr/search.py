@@ -15,7 +15,9 @@ vector; of formulas that look the same the best counts::
     index/
       formulas.arrays       all that are compared, and the text of each
       0.f16 ... all.f16     a row for each text, by model
-      posts/                of Task 1 (:mod:`.posts`)
+      posts/                of Task 1
+        posts.json          answers, and the rows of their questions
+        0.f16 ... all.f16   a row for each post, by model
 """
 
 from __future__ import annotations
@@ -25,12 +27,13 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
@@ -38,6 +41,7 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId, TopicId, VisualId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.systems.base import (
+    TASK_1_TYPES,
     Collection,
     Query,
     Ranker,
@@ -49,10 +53,9 @@ from mathamr_kedro.systems.bm25 import FormulaTermIndex
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.formula_table import FormulaTable
 from mathamr_kedro.systems.fusion import Fusion
-from mathamr_kedro.systems.mathamr.config import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
-from mathamr_kedro.systems.mathamr.posts import PostStrings, index_posts
+from mathamr_kedro.systems.mathamr.system import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.training import FOLDS
 from mathamr_kedro.systems.registry import FormulaTerms
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
@@ -60,12 +63,13 @@ from mathamr_kedro.trec import read_run
 
 logger = logging.getLogger(__name__)
 
-FirstStage: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
-"""Ranks formulas for topics, by visual ids."""
 
-_NAME, _FORMULAS, _POSTS = "mathamr", "formulas.arrays", "posts"
+_NAME, _FORMULAS = "mathamr", "formulas.arrays"
 _AT_ONCE = 4096
 """Texts that are encoded before their vectors are written."""
+_POSTS, _ANSWERS = "posts", "posts.json"
+_LONGEST = 512
+"""Tokens of a post: it is longer than the sentence of a formula."""
 
 
 def build_index(
@@ -86,8 +90,7 @@ def build_index(
         encoder = TextEncoder(found, config.model.max_length)
         size += _write_vectors(folder / found.name, encoder, list(texts))
     if 1 in config.search.tasks:
-        part = folder / _POSTS
-        size += index_posts(contexts, sources, models, part, _write_vectors)
+        size += index_posts(contexts, sources, models, folder / _POSTS)
     return {
         "formulas": len(chosen),
         "texts": len(texts),
@@ -153,14 +156,7 @@ def open_index(
 
 
 class ContextSearch:
-    """Searches formulas by the cosines of their contexts.
-
-    Args:
-        config: all parameters.
-        sources: the collection, which has the contexts of queries.
-        model: folder of the models.
-        folder: of the index.
-    """
+    """Searches formulas by the cosines of their contexts."""
 
     def __init__(
         self, config: MathAMRConfig, sources: Collection, model: Path, folder: Path
@@ -183,13 +179,13 @@ class ContextSearch:
         every = np.arange(len(self._table))
         return self._rank(topics, [every] * len(topics), depth)
 
-    def rerank(self, first: FirstStage) -> Ranker:
+    def rerank(self, first: Ranker) -> Ranker:
         """Return what ranks the formulas of a run by their cosines."""
         return lambda topics, depth: self._rerank(
             topics, first(topics, self._depth), depth
         )
 
-    def fuse(self, first: FirstStage) -> Ranker:
+    def fuse(self, first: Ranker) -> Ranker:
         """Return what fuses a run with its reranking."""
 
         def rank(topics: Sequence[Query], depth: int) -> list[Hits]:
@@ -241,9 +237,7 @@ class ContextSearch:
         return cosines[place]
 
 
-def open_first_stages(
-    config: SearchConfig, sources: Collection
-) -> dict[str, FirstStage]:
+def open_first_stages(config: SearchConfig, sources: Collection) -> dict[str, Ranker]:
     """Return what ranks formulas first, by name; the own one before those of files.
 
     Raises:
@@ -260,11 +254,11 @@ def open_first_stages(
     }
 
 
-def _open_terms(system: str, sources: Collection) -> FirstStage:
+def _open_terms(system: str, sources: Collection) -> Ranker:
     """BM25; the collection is read when it is first asked."""
 
     @cache
-    def build() -> FirstStage:
+    def build() -> Ranker:
         return FormulaTermIndex.build(system, sources).rank
 
     def rank(topics: Sequence[Query], depth: int) -> Sequence[Hits]:
@@ -273,7 +267,7 @@ def _open_terms(system: str, sources: Collection) -> FirstStage:
     return rank
 
 
-def _open_run(path: str, sources: Collection) -> FirstStage:
+def _open_run(path: str, sources: Collection) -> Ranker:
     """A run from a file; formulas that the collection lacks are skipped."""
     run = read_run(path)
     formulas = {f.visual_id: f for f in choose_instances(sources.formulas()).values()}
@@ -306,3 +300,67 @@ def _open_run(path: str, sources: Collection) -> FirstStage:
         )
 
     return rank
+
+
+def index_posts(
+    contexts: Contexts, sources: Collection, models: Sequence[Path], folder: Path
+) -> int:
+    """Encode questions and answers by each model; return the bytes."""
+    folder.mkdir()
+    texts = dict(contexts.write_posts())
+    posts = [p for p in sources.posts() if p.post_id in texts]
+    posts = [p for p in posts if p.post_type in ("question", *TASK_1_TYPES)]
+    rows = {post.post_id: row for row, post in enumerate(posts)}
+    answers = {
+        post.post_id: [row, rows.get(post.parent_id or "", row)]
+        for row, post in enumerate(posts)
+        if post.post_type in TASK_1_TYPES
+    }
+    write_text(folder / _ANSWERS, json.dumps(answers))
+    strings = [texts[post.post_id] for post in posts]
+    return sum(
+        _write_vectors(folder / model.name, TextEncoder(model, _LONGEST), strings)
+        for model in models
+    )
+
+
+class PostStrings:
+    r"""Ranks posts by their strings (Task 1).
+
+    The paper ranks formulas only; Appendix C of the thesis shows answers too and does
+    not say how they were ranked. Here an answer is as near as its question and itself
+    are, both as whole linearised graphs:
+
+    .. math:: \text{score}(q, a) = \cos(q, \text{question}(a)) \cdot \cos(q, a)
+
+    A document without a question is its own. Topics are searched by the model of the
+    fold of their formula: topic B.301 asks for a formula of the post of A.301.
+    """
+
+    def __init__(
+        self,
+        contexts: Contexts,
+        model: Path,
+        folder: Path,
+        find_model: Callable[[TopicId], str],
+    ) -> None:
+        self._contexts, self._find_model = contexts, find_model
+        answers = json.loads((folder / _ANSWERS).read_text(encoding="utf-8"))
+        self._ids = list(answers)
+        self._rows: NDArray[np.int64] = np.array(
+            list(answers.values()), dtype=np.int64
+        ).reshape(-1, 2)
+        self._open = cache(lambda name: TextEncoder(model / name, _LONGEST))
+        self._vectors = cache(lambda name: VectorRows(folder / name))
+
+    def rank(self, topics: Sequence[Query], depth: int) -> list[Hits]:
+        """Return the best answers for topics."""
+        return [self._rank(topic, depth) for topic in topics]
+
+    def _rank(self, topic: Query, depth: int) -> Hits:
+        name = self._find_model(f"B{topic.key.removeprefix('A')}")
+        (query,) = self._open(name).encode([self._contexts.write_topic(topic)])
+        vectors = self._vectors(name)
+        cosines = vectors.score(query[None], np.arange(len(vectors.rows)))
+        scores = np.maximum(cosines, 0.0)[self._rows].prod(1)
+        return Hits.rank(self._ids, scores).top(depth)

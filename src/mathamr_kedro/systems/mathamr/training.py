@@ -18,40 +18,36 @@ import json
 import logging
 import math
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.checksums import checksum
-from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
+from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.folds import ALL
-from mathamr_kedro.systems.mathamr.config import ModelConfig
-from mathamr_kedro.systems.mathamr.encoder import TextEncoder
-from mathamr_kedro.systems.mathamr.losses import (
+from mathamr_kedro.systems.mathamr.encoder import (
+    TextEncoder,
     contrastive_loss,
     multiple_negatives_loss,
 )
-from mathamr_kedro.systems.mathamr.triples import (
-    Triple,
-    choose_triples,
-    correlate_ranks,
-    cut_batches,
-    read_triples,
-    split_triples,
-)
+from mathamr_kedro.systems.mathamr.system import ModelConfig
 
 logger = logging.getLogger(__name__)
 
 TRIPLES, BASE, FOLDS = "triples.jsonl", "text_model", "folds.json"
 """Files that were prepared."""
+_SCORES = {0: 0.0, 1: 0.5, 2: 1.0, 3: 1.0}
+"""Of each grade (MathAMR, section 4)."""
 _WEIGHT_DECAY, _CLIP_NORM = 0.01, 1.0
 _WARMUP = 0.1
 """Part of the steps in which the learning rate grows; then it falls to 0."""
@@ -59,16 +55,24 @@ _VALIDATION = 0.1
 """Part of the triples of each grade that chooses the epoch."""
 
 
+class Triple(NamedTuple):
+    """A query, a formula that was judged for it, and how."""
+
+    topic_id: TopicId
+    query: str
+    candidate: str
+    grade: int
+
+    @property
+    def score(self) -> float:
+        """1, 0.5 or 0."""
+        return _SCORES[min(self.grade, 3)]
+
+
 def train_models(
     config: ModelConfig, prepared: Path, folder: Path, seed: int
 ) -> Epochs:
     """Train what is not trained yet; return the histories of all models.
-
-    Args:
-        config: see there.
-        prepared: triples, folds and the text model.
-        folder: of the models.
-        seed: of everything random.
 
     Raises:
         MissingInputError: ``prepared`` is not whole.
@@ -112,18 +116,13 @@ class Batch(NamedTuple):
 
 @dataclass
 class FoldTraining:
-    """Training of one model.
-
-    Args:
-        config: see there.
-        model: its name.
-        triples: what it may learn from.
-        seed: of everything random.
-    """
+    """Training of one model."""
 
     config: ModelConfig
     model: str
+    """Its name."""
     triples: Sequence[Triple]
+    """What it may learn from."""
     seed: int
 
     def __post_init__(self) -> None:
@@ -134,13 +133,7 @@ class FoldTraining:
         self._numbers = {text: n for n, text in enumerate(sorted(texts))}
 
     def run(self, base: Path, folder: Path, checkpoint: Path) -> Epochs:
-        """Train, or resume; return one record for each epoch.
-
-        Args:
-            base: the text model that it starts from.
-            folder: gets the best epoch.
-            checkpoint: from which a stopped training resumes.
-        """
+        """Train the text model ``base``, or resume; ``folder`` gets the best epoch."""
         if not self._kept:
             return []
         config = self.config
@@ -237,3 +230,73 @@ def _describe(measures: Tensor) -> dict[str, float]:
     kinds = {"contrastive": is_ranking == 0, "multiple_negatives": is_ranking == 1}
     means = {k: losses[m].mean().item() for k, m in kinds.items() if m.any()}
     return {"loss": sum(means.values()), **means}
+
+
+def read_triples(path: Path) -> list[Triple]:
+    """Read what :func:`write_triples` wrote.
+
+    Raises:
+        MalformedInputError: a line is no triple.
+    """
+    triples = []
+    with path.open(encoding="utf-8") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                triples.append(Triple(**json.loads(line)))
+            except (ValueError, TypeError) as exc:
+                raise MalformedInputError(
+                    f"Expected a triple in line {number} of {str(path)!r} (got "
+                    f"{line[:80]!r}); run the stage 'training' again"
+                ) from exc
+    return triples
+
+
+def choose_triples(
+    triples: Sequence[Triple], fold_of: Mapping[TopicId, str], model: str
+) -> list[Triple]:
+    """Return what a model may learn from: no topic that it will search for."""
+    return [t for t in triples if fold_of[t.topic_id] != model]
+
+
+def split_triples(
+    triples: Sequence[Triple], part: float, seed: int
+) -> tuple[list[Triple], list[Triple]]:
+    """Split off a part of the triples of each grade, at random.
+
+    Returns:
+        What is learned from, and what chooses the epoch.
+    """
+    rng = np.random.default_rng(seed)
+    held: set[int] = set()
+    for grade in sorted({t.grade for t in triples}):
+        places = [n for n, t in enumerate(triples) if t.grade == grade]
+        held.update(rng.permutation(places)[: round(part * len(places))].tolist())
+    kept = [t for n, t in enumerate(triples) if n not in held]
+    return kept, [triples[n] for n in sorted(held)]
+
+
+def cut_batches(
+    triples: Sequence[Triple], size: int, rng: np.random.Generator
+) -> list[list[Triple]]:
+    """Return batches in a random order; a rest of one joins the batch before."""
+    order = rng.permutation(len(triples)).tolist()
+    starts = list(range(0, len(order), size))
+    if len(starts) > 1 and len(order) - starts[-1] == 1:
+        starts.pop()
+    ends = [*starts[1:], len(order)]
+    return [[triples[n] for n in order[a:b]] for a, b in zip(starts, ends, strict=True)]
+
+
+def correlate_ranks(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+    """Return Spearman's correlation: Pearson's of ranks, which equal values share."""
+    ranks = np.stack([_rank(first), _rank(second)])
+    if np.ptp(ranks, axis=1).min() == 0:
+        return 0.0
+    table: NDArray[np.float64] = np.atleast_2d(np.corrcoef(ranks))
+    return float(table[0, 1])
+
+
+def _rank(values: NDArray[np.float32]) -> NDArray[np.float64]:
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    middles: NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
+    return middles[places]

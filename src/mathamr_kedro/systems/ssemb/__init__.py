@@ -8,10 +8,9 @@
 
 What is inside::
 
-    system     the steps of a paper's system       config    its parameters
-    graphs     graphs as numbers, labels           views     augmentations
+    system     its parameters, the steps           graphs    as numbers; augmentations
     network    GIN, head                           training  InfoNCE over views
-    contexts   texts around formulas               search    index, two stages, Eq. 3
+    search     texts around formulas, index, two stages, Eq. 3
 
 Names are imported when they are first used: training needs torch and numpy only.
 """
@@ -23,8 +22,7 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.systems.ssemb.config import SSEmbConfig
-    from mathamr_kedro.systems.ssemb.system import SSEmb
+    from mathamr_kedro.systems.ssemb.system import SSEmb, SSEmbConfig
 
 
 __all__ = ["SSEmb", "SSEmbConfig"]

@@ -31,16 +31,15 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.base.records import FormulaInstance
-from mathamr_kedro.base.types import PostId, VisualId
+from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.types import FormulaId, PostId, VisualId
 from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Collection, Query, Rankings
 from mathamr_kedro.systems.formula_table import FormulaTable
-from mathamr_kedro.systems.ssemb.config import SSEmbConfig
-from mathamr_kedro.systems.ssemb.contexts import Contexts
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, read_labels
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
+from mathamr_kedro.systems.ssemb.system import SSEmbConfig
 from mathamr_kedro.systems.ssemb.training import LABELS, WEIGHTS
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.systems.weights import load_weights
@@ -51,6 +50,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_LENGTH = 1024
+"""Characters of a context, as in the paper."""
+_STEP = 512
+"""Between the starts of two windows."""
 T = TypeVar("T")
 _STRUCTURE, _CONTEXTS, _FORMULAS = "structure", "contexts", "formulas.arrays"
 _CANDIDATES = 500_000
@@ -58,16 +61,67 @@ _CANDIDATES = 500_000
 _TREES_AT_ONCE, _TEXTS_AT_ONCE = 2048, 512
 
 
-class TreeEncoder:
-    """StructEmb, trained: operator trees to vectors of length 1.
+class Contexts(NamedTuple):
+    r"""Texts of one post, which SemEmb encodes.
 
-    Args:
-        folder: of a training that has ended.
-        dimension: of the vectors.
+    ::
 
-    Raises:
-        MissingInputError: nothing was trained.
+        post      Let $p$ be a prime. … so $\sqrt p$ is irrational, since …
+        windows   |─────────── 1,024 ────────────|
+                            |─────────── 1,024 ────────────|   starts: multiples of 512
+                                          |──────── …
+
+    A formula has the window whose middle is nearest to it; so formulas close to each
+    other share a text, and a post that is short has one text for all.
     """
+
+    by_formula: dict[FormulaId, str]
+    beginning: str
+    """For formulas whose place is not known, as in a comment."""
+
+    @classmethod
+    def read(cls, post: Post | Query) -> Contexts:
+        """Return what is around each formula of a text, LaTeX between dollars."""
+        parts: list[str] = []
+        places: dict[FormulaId, int] = {}
+        end = length = 0
+        for mention in sorted(post.formula_map, key=lambda m: m.start):
+            latex = f"${mention.latex}$"
+            parts += [post.text[end : mention.start], latex]
+            length += mention.start - end
+            places.setdefault(mention.formula_id, length + len(latex) // 2)
+            length += len(latex)
+            end = mention.end
+        text = "".join([*parts, post.text[end:]])
+        found = {key: _cut(text, place) for key, place in places.items()}
+        return cls(found, _cut(text, 0))
+
+    def find(self, formula_id: FormulaId) -> str:
+        """Return the text of a formula."""
+        return self.by_formula.get(formula_id, self.beginning)
+
+
+def _cut(text: str, place: int) -> str:
+    """Return the window of a text whose middle is nearest to a place."""
+    start = find_window(place, len(text), _LENGTH, _STEP)
+    return text[start : start + _LENGTH]
+
+
+def find_window(place: int, size: int, length: int, step: int) -> int:
+    """Return where the window of a text starts whose middle is nearest to a place.
+
+    Windows have a length, and a step between the starts of two of them.
+
+    >>> [find_window(place, 1000, 400, 200) for place in (0, 250, 350, 999)]
+    [0, 0, 200, 600]
+    """
+    last = max(0, -(-(size - length) // step))  # number of the last window
+    nearest = round((place - length / 2) / step)
+    return step * min(max(nearest, 0), last)
+
+
+class TreeEncoder:
+    """StructEmb, trained: operator trees to vectors of length 1."""
 
     def __init__(self, folder: Path, dimension: int) -> None:
         self._vocabulary = read_labels(folder / LABELS)
@@ -91,14 +145,7 @@ class TreeEncoder:
 def build_index(
     config: SSEmbConfig, sources: Collection, model: Path, folder: Path
 ) -> Mapping[str, Any]:
-    """Encode a tree of each visual id and, if there is a text model, all contexts.
-
-    Args:
-        config: of the system.
-        sources: the collection.
-        model: folder of the trained network.
-        folder: gets the index.
-    """
+    """Encode a tree of each visual id and, if there is a text model, all contexts."""
     encoder = TreeEncoder(model, config.model.dimension)
     instances: list[FormulaInstance] = []
     writer = VectorWriter(folder / _STRUCTURE)
@@ -131,7 +178,7 @@ def _gather_trees(
         if formula.visual_id in without:
             continue
         if formula.visual_id not in with_tree:
-            tree = _find_tree(sources, formula)
+            tree = _choose_tree(sources.trees_of(formula))
             if tree is None:
                 without.add(formula.visual_id)
                 continue
@@ -142,10 +189,6 @@ def _gather_trees(
         logger.warning(
             "ssemb: %d visual ids without operator tree are never found", len(without)
         )
-
-
-def _find_tree(sources: Collection, formula: FormulaInstance) -> FormulaTree | None:
-    return _choose_tree(sources.trees_of(formula))
 
 
 def _choose_tree(trees: FormulaTrees | None) -> FormulaTree | None:
@@ -201,14 +244,7 @@ class _Query(NamedTuple):
 
 
 class FormulaSearch(Rankings):
-    """Ranks formulas for topics: by both halves, by each of them, along the curve.
-
-    Args:
-        config: of the system.
-        sources: the collection.
-        model: folder of the trained network.
-        folder: of the index.
-    """
+    """Ranks formulas for topics: by both halves, by each of them, along the curve."""
 
     def __init__(
         self, config: SSEmbConfig, sources: Collection, model: Path, folder: Path

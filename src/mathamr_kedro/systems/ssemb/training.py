@@ -18,7 +18,7 @@ import shutil
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -34,11 +34,18 @@ from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
 from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.folds import hold_out
-from mathamr_kedro.systems.ssemb.config import StructureConfig
-from mathamr_kedro.systems.ssemb.graphs import GraphBatch, GraphTable, read_labels
+from mathamr_kedro.systems.ssemb.graphs import (
+    Draws,
+    GraphBatch,
+    GraphTable,
+    make_view,
+    read_labels,
+)
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
-from mathamr_kedro.systems.ssemb.views import Draws, make_view
 from mathamr_kedro.systems.weights import save_weights
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.ssemb.system import StructureConfig
 
 GRAPHS, LABELS, WEIGHTS = "graphs.arrays", "labels.json", "weights.arrays"
 _TEMPERATURE = 0.2
@@ -54,12 +61,7 @@ class Batch(NamedTuple):
 
 
 class StructureTraining:
-    """One training.
-
-    Args:
-        config: settings.
-        prepared: folder with the graphs.
-        seed: of weights, order and views.
+    """One training, of the graphs in a folder.
 
     Raises:
         ConfigurationError: there are fewer than two graphs.
