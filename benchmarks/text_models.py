@@ -26,9 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from mathamr_kedro.evaluation.metrics.ndcg import ndcg
-from mathamr_kedro.evaluation.metrics.recall import recall_at
-from mathamr_kedro.evaluation.metrics.reciprocal_rank import reciprocal_rank
+from mathamr_kedro.evaluation.metrics.measures import ndcg, recall_at, reciprocal_rank
 from mathamr_kedro.text.models import find_text_model
 from mathamr_kedro.text.sentence_encoder import load_model
 

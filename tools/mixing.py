@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.evaluation.metrics.ndcg import ndcg
+from mathamr_kedro.evaluation.metrics.measures import ndcg
 from mathamr_kedro.evaluation.stats import interval_over_sets
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.systems.search_config import SearchConfig

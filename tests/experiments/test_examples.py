@@ -11,16 +11,16 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiments.cells import CellStore
+from mathamr_kedro.experiments.cells import CellStore, read_results, tabulate_results
 from mathamr_kedro.experiments.examples import (
     ExamplesConfig,
     ExampleTexts,
     NodePair,
+    compare_nodes,
     write_examples,
+    write_pair,
 )
-from mathamr_kedro.experiments.first_results import read_results, tabulate_results
 from mathamr_kedro.experiments.grid import Experiment, list_cells
-from mathamr_kedro.experiments.node_pairs import compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults, ShownRun
 from mathamr_kedro.runs import TopicSet

@@ -12,7 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import add_fusions
-from mathamr_kedro.runs.fold_weights import fuse_by_folds, list_weights
+from mathamr_kedro.runs.fusions import fuse_by_folds, list_weights
 from mathamr_kedro.systems.folds import ALL, deal_topics
 from mathamr_kedro.systems.fusion import Fusion, fuse_runs
 from mathamr_kedro.trec import Qrels, Run

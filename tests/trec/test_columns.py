@@ -8,7 +8,7 @@ import random
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
-from mathamr_kedro.trec.columns import Columns, split_evenly, split_lines
+from mathamr_kedro.trec.files import Columns, split_evenly, split_lines
 
 
 def rows_of(path, **options):

@@ -9,7 +9,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.evaluation.metrics.rankings import sort_as_trec_eval
 from mathamr_kedro.trec import Run, read_run, write_run
-from mathamr_kedro.trec.run_files import separate_scores
+from mathamr_kedro.trec.runs import separate_scores
 
 RESULTS = {"A.1": [("17", 0.9), ("4", 0.5)], "A.2": [("9", 7.25)]}
 FORMULA = FormulaHits(["501"], np.array([0.5]), ["70"], ["17"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.trec.columns import Columns
-from mathamr_kedro.trec.run_forms import find_form
+from mathamr_kedro.trec.files import Columns
+from mathamr_kedro.trec.runs import find_form
 
 
 def columns(*lines: str) -> Columns:

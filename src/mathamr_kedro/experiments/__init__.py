@@ -7,13 +7,12 @@ recorded in a folder that is named by a checksum of both. Results are tables ove
 grid           an experiment: conditions, seeds, a baseline, tables of the thesis
    │ experiment_runs   run the cells that are missing, several at once if devices allow
    ▼
-cells          one folder per finished cell: record, scores, metrics, history
-   │ costs         times, memory and sizes of a cell
+cells          one folder per finished cell: record, scores, costs, history
    │ results       the cells of an experiment, by condition and seed
    ▼
 outcomes       tables, tests and settings: one version of a result
-   │ reports       the tables of the thesis      benchmark   systems × collections
-   │ figures       plots                         examples    of topics and results
+   │ benchmark     systems × collections         figures     plots
+   │ examples      of topics and results
    ▼
 versions       how two versions differ
 

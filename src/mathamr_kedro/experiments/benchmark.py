@@ -44,15 +44,12 @@ from mathamr_kedro.evaluation.stats import (
     interval_over_sets,
 )
 from mathamr_kedro.evaluation.stats.tables import Content
-from mathamr_kedro.experiments.cells import FinishedCell
-from mathamr_kedro.experiments.costs import Costs
-from mathamr_kedro.experiments.outcomes import Outcome, describe_cell
-from mathamr_kedro.experiments.reports import Report
+from mathamr_kedro.experiments.cells import Costs, FinishedCell
+from mathamr_kedro.experiments.outcomes import Outcome, Report, describe_cell
 from mathamr_kedro.experiments.results import strategy_of
 
 BENCHMARK = "benchmark"
 """Name of its result among those of experiments."""
-
 _HEADLINES = 2
 _TESTED = 2
 """Topics that a test needs at least."""

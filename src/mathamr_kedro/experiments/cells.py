@@ -9,42 +9,59 @@
         results.parquet    the first results of every system and topic
         metrics.json  efficiency.json  history.json
         report.md          the page of the evaluation
+
+The first results are what a cell keeps of its runs::
+
+    task  system        topic_id  rank  document  formula_id  post_id  score
+       1  mathamr_plus  A.301        1  1142010               1142010  0.928
+       2  mathamr_plus  B.301        1  5071      28170       901526   1.000
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.experiments.costs import Costs
+from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.base.records import Judgment
+from mathamr_kedro.base.types import FormulaId, PostId, TopicId
+from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray
 from mathamr_kedro.experiments.grid import (
     CELL_STAGES,
     SHARED_STAGES,
     SYSTEMS,
     describe_key,
 )
+from mathamr_kedro.trec import Run
 
+_TRAINING = (
+    "seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes", "training_seconds",
+)  # fmt: skip
+"""Figures that depend on the machine of the training."""
+KEPT = 10
+"""Results of a topic in a cell: as many as P'@10 looks at."""
 COLLECTION = (
     "math_graphs", "topic_math_graphs", "returnable_formulas",
     "training_pairs", "judgments",
 )  # fmt: skip
 """Datasets that the stages of a cell start from."""
-
 RECORD = "record.json"
 """Its file is written last: a folder with it is a finished cell."""
 
@@ -53,8 +70,197 @@ TopicScores = tuple[tuple[str, ...], dict[str, npt.NDArray[np.float64]]]
 
 _NO_RESULTS = ("cli", "experiments", "serve", "integrations")
 """Parts of the package that no result depends on."""
-
 _PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
+
+
+class Costs:
+    """What a cell cost, for one task: times, memory and sizes, each with its machine.
+
+    It is made from what ``efficiency.json`` holds.
+    """
+
+    def __init__(self, record: Mapping[str, Any], task: int) -> None:
+        self._training = record.get("training", {})
+        self._index = record.get("index", {})
+        self._systems: Mapping[str, Any] = record.get("systems", {})
+        self._part = self._index.get("tasks", {}).get(str(task), {})
+        self._searches = {
+            str(row["system"]): row
+            for row in record.get("search", ())
+            if row["task"] == task
+        }
+
+    @property
+    def systems(self) -> list[str]:
+        """Systems that were searched by."""
+        return list(self._searches)
+
+    def is_other_paper(self, system: str) -> bool:
+        """Whether a system is one of another paper, with an index of its own."""
+        return system.partition("/")[0] in self._systems
+
+    def figures(self, system: str | None = None) -> dict[str, float]:
+        """Return the figures of efficiency tables by the names of their columns."""
+        if system is not None and self.is_other_paper(system):
+            return self._describe_system(system.partition("/")[0], system)
+        training, part = self._training, self._part
+        seconds = training.get("seconds_per_epoch")
+        raw = {
+            "seconds_per_epoch": seconds,
+            "minutes_per_epoch": _scale(seconds, 1 / 60),
+            "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
+            "parameters": (training.get("parameters") or {}).get("total"),
+            "index_megabytes": _scale(part.get("bytes"), 1e-6),
+            "index_gigabytes": _scale(part.get("bytes"), 1e-9),
+            "vectors": part.get("vectors"),
+            "formulas": self._index.get("formulas"),
+            "QPS": self._searches.get(system or "", {}).get("queries_per_second"),
+            "training_seconds": _scale(training.get("epochs"), seconds or 0.0),
+        }
+        return {name: float(value) for name, value in raw.items() if value is not None}
+
+    def _describe_system(self, name: str, system: str) -> dict[str, float]:
+        """Return the figures of a system of another paper."""
+        found = self._systems[name]
+        seconds = found["training_seconds"] / max(found["epochs"], 1)
+        raw = {
+            "training_seconds": found["training_seconds"],
+            "seconds_per_epoch": seconds,
+            "minutes_per_epoch": seconds / 60,
+            "index_megabytes": _scale(found["index_bytes"], 1e-6),
+            "index_gigabytes": _scale(found["index_bytes"], 1e-9),
+            "QPS": self._searches.get(system, {}).get("queries_per_second"),
+        }
+        return {key: float(value) for key, value in raw.items() if value is not None}
+
+    def machines(self, system: str | None = None) -> dict[str, Machine]:
+        """Return where figures were measured that depend on it."""
+        trained = Machine.read(self._training.get("machine"))
+        found = dict.fromkeys(_TRAINING, trained)
+        if system in self._searches:
+            searched = Machine.read(self._searches[system].get("machine"))
+            found |= dict.fromkeys(("QPS", QUERY_SECONDS), searched)
+        return found
+
+    def time_queries(
+        self, systems: Sequence[str], topics: Sequence[str]
+    ) -> dict[str, FloatArray]:
+        """Return the seconds of each query by system, if all systems have them.
+
+        Topics that one of the systems could not be asked are skipped for all.
+        """
+        times = {s: self._searches.get(s, {}).get("query_seconds") for s in systems}
+        timed = {s: found for s, found in times.items() if found}
+        if len(timed) < len(systems):
+            return {}
+        asked = [t for t in topics if all(t in found for found in timed.values())]
+        if not asked:
+            return {}
+        return {s: np.array([f[t] for t in asked]) for s, f in timed.items()}
+
+    def describe(self, system: str | None = None) -> list[str]:
+        """Explain the figures of a table, and name the machines."""
+        notes = []
+        if self._part:
+            types = ", ".join(self._part["post_types"])
+            notes.append(
+                f"Index: {self._part['vectors']:,} vectors ({types}) of "
+                f"{self._index['width']} numbers, sizes computed; the engine "
+                f"{self._index['engine']!r} takes {self._index['bytes'] / 1e9:.2f} GB "
+                f"for all posts and formulas ({self._index['bytes_from']})."
+            )
+        names = {"Training": "seconds_per_epoch", "Search": "QPS"}
+        figures, machines = self.figures(system), self.machines(system)
+        notes += [
+            f"{title}: measured on {machines[key].name}."
+            for title, key in names.items()
+            if key in figures and key in machines
+        ]
+        return notes
+
+
+def _scale(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor
+
+
+class _FirstResult(NamedTuple):
+    """One result of a system."""
+
+    task: int
+    system: str
+    topic_id: TopicId
+    rank: int
+    document: str
+    """What is judged: a post (Task 1), or a visual id (Task 2)."""
+    formula_id: FormulaId
+    """Its best instance; empty in Task 1."""
+    post_id: PostId
+    score: float
+
+
+_COLUMNS = ("i1", "str", "str", "i4", "str", "str", "str", "f8")
+_SCHEMA = pa.schema(
+    [
+        (name, pa.type_for_alias(kind))
+        for name, kind in zip(_FirstResult._fields, _COLUMNS, strict=True)
+    ]
+)
+
+
+def tabulate_results(
+    runs: Iterable[Run], judgments: Iterable[Judgment] = ()
+) -> pa.Table:
+    """Return the first :data:`KEPT` results of every system and topic as a table.
+
+    Further down, as many of those that were judged follow.
+    """
+    judged: dict[TopicId, set[str]] = {}
+    for judgment in judgments:
+        judged.setdefault(judgment.topic_id, set()).add(judgment.doc_id)
+    rows = [
+        row._asdict()
+        for run in runs
+        for topic, hits in run.lists.items()
+        for row in _list_results(run, topic, hits, judged.get(topic, set()))
+    ]
+    return pa.Table.from_pylist(rows, schema=_SCHEMA)
+
+
+def read_results(
+    table: pa.Table,
+    system: str,
+    topic_id: TopicId,
+    top: int,
+    judged: Container[str] | None = None,
+) -> list[_FirstResult]:
+    """Return the first results of a system for a topic, best first.
+
+    ``table`` is that of :func:`tabulate_results`; ``judged``: only these documents.
+    """
+    is_asked = pc.and_(
+        pc.equal(table["system"], system), pc.equal(table["topic_id"], topic_id)
+    )
+    found = [_FirstResult(**row) for row in table.filter(is_asked).to_pylist()]
+    shown = [r for r in found if judged is None or r.document in judged]
+    return sorted(shown, key=lambda result: result.rank)[:top]
+
+
+def _list_results(
+    run: Run, topic: TopicId, hits: Hits, judged: set[str]
+) -> Iterable[_FirstResult]:
+    if isinstance(hits, FormulaHits):
+        # The lab counts formulas that look the same once.
+        first = hits.first_instances()
+        keys = list(zip(first.visual_ids, first.ids, first.post_ids, strict=True))
+        scores = first.scores
+    else:
+        keys, scores = [(key, "", key) for key in hits.ids], hits.scores
+    left = KEPT
+    for rank, (key, score) in enumerate(zip(keys, scores.tolist(), strict=True), 1):
+        is_judged = not judged.isdisjoint(key[:2])  # by visual id, or by formula
+        if rank <= KEPT or (is_judged and left > 0):
+            left -= is_judged
+            yield _FirstResult(run.task, run.name, topic, rank, *key, score)
 
 
 class _Sharded(Protocol):
@@ -175,7 +381,7 @@ class CellOutputs:
     report: str = ""
     """A page to read."""
     results: pa.Table | None = None
-    """Of :func:`~mathamr_kedro.experiments.first_results.tabulate_results`."""
+    """Of :func:`tabulate_results`."""
 
     def finish(self) -> CellOutputs:
         """Return the same with the present time in its record."""

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray, SeedResult
-from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
-from mathamr_kedro.experiments.costs import Costs
+from mathamr_kedro.experiments.cells import CellStore, Costs, FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 
 

@@ -4,7 +4,7 @@
 topic_runs     a system asked for all topics: batches, time  ──┐
 given_runs     run files of others; names of NTCIR-12          ├─► Run (trec)
 fusions        several runs fused into one, with given or      │     │
-  fold_weights   cross-validated weights                     ──┘     │
+               cross-validated weights                       ──┘     │
 topic_sets     topics with their judgments, edition by edition ──────┴─► metrics
 benchmark_folder  all of it in the form of BEIR, for other people's tools
 ```
@@ -18,8 +18,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
-    from mathamr_kedro.runs.fold_weights import fuse_by_folds
-    from mathamr_kedro.runs.fusions import add_fusions, explain_parts
+    from mathamr_kedro.runs.fusions import add_fusions, explain_parts, fuse_by_folds
     from mathamr_kedro.runs.given_runs import name_judged_formulas, read_given_runs
     from mathamr_kedro.runs.topic_runs import (
         find_blank_queries,

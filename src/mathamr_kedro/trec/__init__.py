@@ -1,9 +1,9 @@
 """Files of test collections: one reader for each form, and what they hold in memory.
 
 ```
-files         plain or gzip, NFC names ───────────────────────────────┐
-columns       lines of columns ──► run_files (run_forms) ──► Run      │ used by corpus,
-                               └─► qrels ──► Judgment, Qrels          │ metrics and runs
+files         plain or gzip, NFC names; lines of columns ─────────────┐
+runs          run files of three forms ──► Run                        │ used by corpus,
+qrels         ──► Judgment, Qrels                                     │ metrics and runs
 tables        TSV with a header ──► visual_ids ──► VisualIds          │
 topic_notes   category, difficulty, dependency by topic ──────────────┘
 ```
@@ -13,8 +13,8 @@ topic_notes   category, difficulty, dependency by topic ────────
 ['4', '17']
 """
 
-from mathamr_kedro.trec.columns import BadLines
 from mathamr_kedro.trec.files import (
+    BadLines,
     Names,
     open_binary,
     open_to_replace,
@@ -30,9 +30,7 @@ from mathamr_kedro.trec.qrels import (
     iter_judgments,
     read_qrels,
 )
-from mathamr_kedro.trec.run_files import read_run, write_run
-from mathamr_kedro.trec.run_forms import RUN_FORMS, RunForm
-from mathamr_kedro.trec.runs import Run
+from mathamr_kedro.trec.runs import RUN_FORMS, Run, RunForm, read_run, write_run
 from mathamr_kedro.trec.tables import read_table
 from mathamr_kedro.trec.topic_notes import DIMENSIONS, TopicNotes, read_topic_notes
 from mathamr_kedro.trec.visual_ids import VisualIds

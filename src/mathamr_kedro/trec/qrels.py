@@ -34,8 +34,8 @@ from typing import NamedTuple
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import Failure, Judgment
 from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
-from mathamr_kedro.trec.columns import Columns
 from mathamr_kedro.trec.files import (
+    Columns,
     open_binary,
     open_to_replace,
     refuse_damaged_gzip,

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.average_precision import (
+from mathamr_kedro.evaluation.metrics.measures import (
     average_precision,
     expected_average_precision,
 )

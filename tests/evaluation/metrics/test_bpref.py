@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.bpref import bpref, expected_bpref
+from mathamr_kedro.evaluation.metrics.measures import bpref, expected_bpref
 
 
 def test_each_relevant_result_loses_by_the_others_above_it():

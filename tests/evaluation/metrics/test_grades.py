@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.evaluation.metrics.grades import (
+from mathamr_kedro.evaluation.metrics.measures import (
     look_up_grades,
     remove_unjudged,
     sort_ideally,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.evaluation.metrics.id_spaces import count_chance_hits
+from mathamr_kedro.evaluation.metrics.diagnostics import count_chance_hits
 from mathamr_kedro.evaluation.metrics.rankings import Rankings
 from mathamr_kedro.trec import Qrels, Run, VisualIds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.judged import expected_judged_at, judged_at
+from mathamr_kedro.evaluation.metrics.measures import expected_judged_at, judged_at
 
 
 @pytest.mark.parametrize(("k", "share"), [(1, 1.0), (2, 0.5), (4, 0.75), (10, 0.6)])

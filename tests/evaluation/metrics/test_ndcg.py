@@ -8,7 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.ndcg import expected_ndcg, ndcg
+from mathamr_kedro.evaluation.metrics.measures import expected_ndcg, ndcg
 
 
 def test_gain_is_the_grade_and_discount_is_logarithmic():

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.precision import (
+from mathamr_kedro.evaluation.metrics.measures import (
     expected_precision_at,
     precision_at,
 )

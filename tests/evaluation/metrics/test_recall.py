@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.recall import expected_recall_at, recall_at
+from mathamr_kedro.evaluation.metrics.measures import expected_recall_at, recall_at
 
 
 def test_divisor_is_the_number_of_relevant_documents():

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from mathamr_kedro.evaluation.metrics.reciprocal_rank import (
+from mathamr_kedro.evaluation.metrics.measures import (
     expected_reciprocal_rank,
     reciprocal_rank,
 )

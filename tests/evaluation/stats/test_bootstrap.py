@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from mathamr_kedro.base.errors import InputError
-from mathamr_kedro.evaluation.stats.bootstrap import bootstrap_interval
+from mathamr_kedro.evaluation.stats.significance import bootstrap_interval
 
 VALUES = np.random.default_rng(2).normal(0.03, 0.1, 78)
 

@@ -7,7 +7,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.evaluation.stats.corrections import (
+from mathamr_kedro.evaluation.stats.significance import (
     bonferroni,
     correct_p_values,
     holm,

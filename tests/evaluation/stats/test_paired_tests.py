@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from mathamr_kedro.base.errors import InputError
-from mathamr_kedro.evaluation.stats.paired_tests import (
+from mathamr_kedro.evaluation.stats.significance import (
     paired_t_test,
     randomisation_test,
 )

@@ -13,10 +13,10 @@ from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.evaluation.stats.comparisons import TestConfig
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
+    SeedResult,
     best_seed_table,
     mean_table,
 )
-from mathamr_kedro.evaluation.stats.seeds import SeedResult
 from mathamr_kedro.evaluation.stats.tables import Column, Figure
 
 LAYOUT = Layout(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.errors import InputError
-from mathamr_kedro.evaluation.stats.seeds import (
+from mathamr_kedro.evaluation.stats.result_tables import (
     SeedResult,
     select_best_seed,
     summarise_seeds,

@@ -7,8 +7,11 @@ import pytest
 
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.evaluation.stats import thesis_tables
-from mathamr_kedro.evaluation.stats.result_tables import best_seed_table, mean_table
-from mathamr_kedro.evaluation.stats.seeds import SeedResult
+from mathamr_kedro.evaluation.stats.result_tables import (
+    SeedResult,
+    best_seed_table,
+    mean_table,
+)
 from mathamr_kedro.evaluation.stats.thesis_tables import (
     LAYOUTS,
     benchmark_table,

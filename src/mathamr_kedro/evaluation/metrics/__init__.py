@@ -19,6 +19,7 @@ trec ──► Run, Qrels, VisualIds
 0.3155
 """
 
+from mathamr_kedro.evaluation.metrics.diagnostics import Finding
 from mathamr_kedro.evaluation.metrics.dominance import MathDominance
 from mathamr_kedro.evaluation.metrics.evaluation import (
     Evaluation,
@@ -26,7 +27,6 @@ from mathamr_kedro.evaluation.metrics.evaluation import (
     Summary,
     evaluate_run,
 )
-from mathamr_kedro.evaluation.metrics.findings import Finding
 from mathamr_kedro.evaluation.metrics.measures import Measure, parse_measure
 from mathamr_kedro.evaluation.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.evaluation.metrics.rankings import count_ties, sort_as_trec_eval

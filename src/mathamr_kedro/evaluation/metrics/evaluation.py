@@ -24,15 +24,14 @@ import numpy.typing as npt
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.base.types import TopicId
-from mathamr_kedro.evaluation.metrics.diagnostics import diagnose
-from mathamr_kedro.evaluation.metrics.findings import Finding, find
-from mathamr_kedro.evaluation.metrics.grades import (
+from mathamr_kedro.evaluation.metrics.diagnostics import Finding, diagnose, find
+from mathamr_kedro.evaluation.metrics.measures import (
     UNJUDGED,
     GradeArray,
+    Measure,
     look_up_grades,
     sort_ideally,
 )
-from mathamr_kedro.evaluation.metrics.measures import Measure
 from mathamr_kedro.evaluation.metrics.protocols import Protocol
 from mathamr_kedro.evaluation.metrics.rankings import FloatArray, Rankings
 from mathamr_kedro.trec import DIMENSIONS, Qrels, Run, VisualIds

@@ -10,34 +10,30 @@ result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: the
 ```
 """
 
-from mathamr_kedro.evaluation.stats.bootstrap import (
-    Interval,
-    bootstrap_interval,
-    interval_over_sets,
-)
 from mathamr_kedro.evaluation.stats.comparisons import (
     QUERY_SECONDS,
     Comparison,
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.evaluation.stats.corrections import correct_p_values
-from mathamr_kedro.evaluation.stats.paired_tests import (
-    FloatArray,
-    PairedTest,
-    paired_t_test,
-    randomisation_test,
-)
 from mathamr_kedro.evaluation.stats.paper_tables import PaperTable
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
+    SeedResult,
     best_seed_table,
     mean_table,
-)
-from mathamr_kedro.evaluation.stats.seeds import (
-    SeedResult,
     select_best_seed,
     summarise_seeds,
+)
+from mathamr_kedro.evaluation.stats.significance import (
+    FloatArray,
+    Interval,
+    PairedTest,
+    bootstrap_interval,
+    correct_p_values,
+    interval_over_sets,
+    paired_t_test,
+    randomisation_test,
 )
 from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
 from mathamr_kedro.evaluation.stats.thesis_tables import (

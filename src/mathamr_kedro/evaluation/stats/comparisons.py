@@ -13,10 +13,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError, suggest
-from mathamr_kedro.evaluation.stats.bootstrap import Interval, bootstrap_interval
-from mathamr_kedro.evaluation.stats.corrections import Correction, correct_p_values
-from mathamr_kedro.evaluation.stats.paired_tests import (
+from mathamr_kedro.evaluation.stats.significance import (
+    Correction,
     FloatArray,
+    Interval,
+    bootstrap_interval,
+    correct_p_values,
     paired_t_test,
     randomisation_test,
 )

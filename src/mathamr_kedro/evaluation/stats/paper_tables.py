@@ -34,10 +34,10 @@ from mathamr_kedro.evaluation.stats.comparisons import (
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
     Results,
+    SeedResult,
     describe_tests,
     mean_table,
 )
-from mathamr_kedro.evaluation.stats.seeds import SeedResult
 from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
 
 PUBLISHED = "published, whole collection"

@@ -19,7 +19,7 @@ from mathamr_kedro.experiments import (
     CellRecord,
     checksum_collection,
 )
-from mathamr_kedro.experiments.first_results import tabulate_results
+from mathamr_kedro.experiments.cells import tabulate_results
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.pipelines.evaluation.report import DataFrame

@@ -14,9 +14,13 @@ from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
-from mathamr_kedro.experiments.examples import ExampleTexts, write_examples
+from mathamr_kedro.experiments.examples import (
+    ExampleTexts,
+    compare_nodes,
+    write_examples,
+    write_pair,
+)
 from mathamr_kedro.experiments.figures import draw_outcome
-from mathamr_kedro.experiments.node_pairs import compare_nodes, write_pair
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
     summarise_evaluation,

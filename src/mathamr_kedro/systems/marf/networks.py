@@ -53,7 +53,7 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import info_nce
 from mathamr_kedro.model.maxsim import maxsim
 from mathamr_kedro.systems.marf.system import Objective, Scoring
-from mathamr_kedro.systems.transformer import Transformer
+from mathamr_kedro.systems.weights import Transformer
 
 Ids: TypeAlias = NDArray[np.int32]
 """Numbers of the tokens of a text or formula."""

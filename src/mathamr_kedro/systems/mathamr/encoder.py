@@ -36,7 +36,7 @@ from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.model import current_compute, info_nce
-from mathamr_kedro.systems.transformer import Transformer
+from mathamr_kedro.systems.weights import Transformer
 
 _POOLING = Path("1_Pooling") / "config.json"
 _OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")

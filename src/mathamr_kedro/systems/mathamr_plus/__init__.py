@@ -2,22 +2,21 @@
 
 ::
 
-    encoding        prepared graphs ──> vectors ──> store
     encoder         a trained encoder, to be called
-    stores          vectors of posts and topics, by each encoder
+    encoding        prepared graphs ──> vectors ──> stores, by each encoder
     query_encoder   words and LaTeX ──> vectors of a query or of a new post
     strategies      how posts and formulas are found in an index of vectors
     mixtures        posts by MaxSim and more, with their questions
-    index           all of it as an index to ask
-    explanation     what a score is the sum of
+    index           all of it as an index to ask; what a score is the sum of
 """
 
-from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
+from mathamr_kedro.systems.mathamr_plus.encoder import Encoder, checksum_encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
     CollectionGraphs,
+    CollectionVectors,
     EncodeRanges,
     EncodingConfig,
-    checksum_encoder,
+    VectorStores,
     encode_collection,
 )
 from mathamr_kedro.systems.mathamr_plus.index import NAME, MathAMRPlusIndex
@@ -27,7 +26,6 @@ from mathamr_kedro.systems.mathamr_plus.mixtures import (
     search_posts,
 )
 from mathamr_kedro.systems.mathamr_plus.query_encoder import EncodeWords, QueryEncoder
-from mathamr_kedro.systems.mathamr_plus.stores import CollectionVectors, VectorStores
 from mathamr_kedro.systems.mathamr_plus.strategies import (
     Strategy,
     find_formulas,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.ragged import scale_to_length_one
@@ -28,8 +30,7 @@ from mathamr_kedro.graph import (
 from mathamr_kedro.learning.checkpoints import HISTORY, MODEL
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import load_model, read_shape
-from mathamr_kedro.systems.mathamr_plus.encoding import checksum_encoder
+from mathamr_kedro.model.weights import find_model_files, load_model, read_shape
 from mathamr_kedro.vectors.post_vectors import Vectors
 
 
@@ -136,3 +137,11 @@ def encode_graph(
     with torch.no_grad():
         vectors = model.encode(batch, model.prepare(batch))
     return scale_to_length_one(vectors.float().cpu().numpy())
+
+
+def checksum_encoder(model_folder: Path, graphs: str) -> str:
+    """Name an encoder by its weights and by the graphs whose numbers it knows."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for file in find_model_files(model_folder):
+        hasher.update(file.read_bytes())
+    return checksum(hasher.hexdigest(), graphs)

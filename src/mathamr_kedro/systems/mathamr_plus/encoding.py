@@ -1,9 +1,13 @@
-"""All graphs of a collection to a store of vectors, shard by shard.
+"""All graphs of a collection to stores of vectors, shard by shard.
 
 ::
 
     graphs 0 .. 4095    -> encoder -> GraphRange("posts", 0, 4096)
     graphs 4096 .. 8191 -> encoder -> GraphRange("posts", 4096, 8192)        ...
+
+    06_models/
+      post_vectors/9f3c.../     posts, and the formulas beside them; named by encoder
+      topic_vectors/9f3c.../    topics: the queries of both tasks
 
 The store knows which graphs its shards hold: a killed run encodes those that are not in
 yet, whatever the size of a shard is now. The end is proved: every graph is in the
@@ -13,25 +17,27 @@ store. The vectors of formulas get the ids of the prepared graphs.
 from __future__ import annotations
 
 import ctypes
-import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import TextColumn
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     DamagedFileError,
     MalformedInputError,
+    MissingInputError,
     WorkerError,
 )
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
+from mathamr_kedro.base.shards import LIST_NAME
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.base.workers import (
     Failed,
@@ -40,18 +46,31 @@ from mathamr_kedro.base.workers import (
     WorkerConfig,
     run_partitions,
 )
-from mathamr_kedro.graph import FORMULA, FORMULA_TYPE, GraphShards
+from mathamr_kedro.graph import (
+    FORMULA,
+    FORMULA_TYPE,
+    POST_TYPES,
+    GraphShards,
+    PreparedGraphs,
+)
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.model.weights import find_model_files, load_model
-from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors
+from mathamr_kedro.model.weights import load_model
+from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
+from mathamr_kedro.vectors import Dtype
+from mathamr_kedro.vectors.post_vectors import PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
+
+logger = logging.getLogger(__name__)
 
 _AT_ONCE = 1 << 16
 """Graphs whose formulas are counted at once."""
+
 _give_back: Any = getattr(ctypes.CDLL(None), "malloc_trim", lambda spare: None)
 """Gives freed memory back: the C library of Linux had kept 200 KB for every post."""
+
+_POSTS, _TOPICS = "post_vectors", "topic_vectors"
 
 
 @dataclass(frozen=True)
@@ -67,14 +86,6 @@ class EncodingConfig:
 
     def __post_init__(self) -> None:
         check_range(self, "posts_per_shard", least=1)
-
-
-def checksum_encoder(model_folder: Path, graphs: str) -> str:
-    """Name an encoder by its weights and by the graphs whose numbers it knows."""
-    hasher = hashlib.blake2b(digest_size=16)
-    for file in find_model_files(model_folder):
-        hasher.update(file.read_bytes())
-    return checksum(hasher.hexdigest(), graphs)
 
 
 class EncodeRanges:
@@ -286,3 +297,148 @@ def _keep_formulas(
     counted = np.concatenate([[0], np.cumsum(is_formula, dtype=np.int64)])
     columns = {name: values[is_formula] for name, values in nodes.columns.items()}
     return RaggedVectors(nodes.vectors[is_formula], counted[nodes.ptr], columns)
+
+
+class CollectionVectors(NamedTuple):
+    """All vectors of a collection by one encoder."""
+
+    topics: VectorStore
+    posts: VectorStore
+
+
+class VectorStores:
+    """All vectors below a folder, by the checksum of the encoder that made them."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = Path(base)
+
+    def __repr__(self) -> str:
+        found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in self.list()]
+        what = "; ".join(found) or "nothing encoded"
+        return f"<{type(self).__name__}: {what}, in {self.base}>"
+
+    def list(self) -> list[VectorStore]:
+        """Return the vectors of posts by each encoder."""
+        files = sorted(self.base.glob(f"{_POSTS}/*/{LIST_NAME}"))
+        return [VectorStore(file.parent) for file in files]
+
+    def open(self, encoder: str, verify: bool = True) -> CollectionVectors:
+        """Open the complete vectors by an encoder.
+
+        Args:
+            encoder: its checksum.
+            verify: read all files whole; their sizes are always looked at.
+
+        Raises:
+            MissingInputError: they are missing or unfinished.
+            DamagedFileError: a file is not what was written.
+        """
+        posts = _open(self.base / _POSTS / encoder, verify)
+        return CollectionVectors(_open(self.base / _TOPICS / encoder, verify), posts)
+
+    def encode(
+        self,
+        encoder: Encoder,
+        graphs: PreparedGraphs,
+        config: EncodingConfig,
+        dtype: Dtype = "float32",
+    ) -> None:
+        """Encode all posts and topics that are not encoded yet, shard by shard.
+
+        Args:
+            encoder: trained on these graphs.
+            graphs: of posts and topics, and of formulas beside them that Task 2 may
+                return.
+            config: size of a shard, and where to run.
+            dtype: of the vectors.
+
+        Raises:
+            MalformedInputError: a returnable formula has no vector.
+        """
+        flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
+        types = _repeat_type(FORMULA_TYPE, graphs.formulas)
+        posts = {
+            "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
+            "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
+        }
+        writing = encoder, graphs, config, dtype
+        store = self._write(_POSTS, posts, *writing)
+        returnable = sum(int(part.sum()) for part in flags.values())
+        logger.info(
+            "%s formulas may be returned, %s have a vector",
+            f"{returnable:,}",
+            f"{store.num_formulas():,}",
+        )
+        if store.num_formulas() != returnable:
+            _refuse_missing(_open(store.folder, verify=True), posts)
+        types = _repeat_type("topic", graphs.topics)
+        topics = {"topics": CollectionGraphs(graphs.topics, types)}
+        self._write(_TOPICS, topics, *writing)
+
+    def _write(
+        self,
+        kind: str,
+        sources: Mapping[str, CollectionGraphs],
+        encoder: Encoder,
+        graphs: PreparedGraphs,
+        config: EncodingConfig,
+        dtype: Dtype,
+    ) -> VectorStore:
+        """Encode graphs, given by the name of their folder, into one store."""
+        folder, width = (
+            self.base / kind / encoder.checksum,
+            encoder.config.projection_dim,
+        )
+        # Other topics are other shards of the same store.
+        stems = {
+            name: f"{name}-{graphs.topics_from}" if name == "topics" else name
+            for name in sources
+        }
+        with StoreWriter(
+            folder, encoder.checksum, width, dtype, stems.values()
+        ) as writer:
+            for name, source in sources.items():
+                function = EncodeRanges(
+                    encoder.model_folder, graphs.folder / name, config.compute
+                )
+                encode_collection(writer, function, stems[name], source, config)
+            writer.complete()
+        return _open(folder, verify=False)
+
+
+def _open(folder: Path, verify: bool) -> VectorStore:
+    store = VectorStore(folder)
+    if verify:
+        store.check()
+    if not store.is_complete:
+        raise MissingInputError(
+            f"{str(store.folder)!r} is unfinished; run `kedro run --pipelines "
+            "indexing` with the --env of your run: it resumes"
+        )
+    return store
+
+
+def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:
+    return np.full(len(shards), POST_TYPES.index(name), dtype=np.uint8)
+
+
+def _refuse_missing(
+    store: VectorStore, sources: Mapping[str, CollectionGraphs]
+) -> None:
+    """Refuse a store without a vector of a returnable formula."""
+    found = {
+        name
+        for posts in store.parts
+        for name in posts.formula_ids.take(np.flatnonzero(posts.returnable))
+    }
+    missing = [
+        formula_id
+        for source in sources.values()
+        for formula_id in source.list_returnable()
+        if formula_id not in found
+    ]
+    raise MalformedInputError(
+        f"Expected a vector in {str(store.folder)!r} for each formula that Task 2 may "
+        f"return (got none for {len(missing):,}, e.g. {', '.join(missing[:5])}); "
+        "delete the folder and run the stage 'indexing' again"
+    )
