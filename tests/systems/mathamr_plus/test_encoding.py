@@ -18,11 +18,11 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from mathamr_kedro.systems.mathamr_plus import encoding
+from mathamr_kedro.systems.mathamr_plus.encoder import checksum_encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
     CollectionGraphs,
     EncodeRanges,
     EncodingConfig,
-    checksum_encoder,
     encode_collection,
 )
 from mathamr_kedro.vectors.store import StoreWriter, VectorStore

@@ -139,7 +139,7 @@ def test_training_needs_torch_and_numpy_only():
         "mathamr_kedro.systems.__main__",
         *(
             f"mathamr_kedro.systems.ssemb.{n}"
-            for n in ("system", "training", "network", "views", "graphs", "config")
+            for n in ("system", "training", "network", "graphs")
         ),
     ]
     assert set(names[1:]) <= set(_list_modules("systems"))
