@@ -318,11 +318,7 @@ class CollectionRun:
         return open_catalog(self.env, self.settings.get("data_root"))
 
     def find_problem(self, variable: str) -> str | None:
-        """Return why the environment cannot be run, or nothing.
-
-        Args:
-            variable: environment variables that name the folders of its data.
-        """
+        """Return why the environment cannot be run, or nothing."""
         try:
             self.catalog.load("collection")
         except (MathAMRError, DatasetError) as exc:
@@ -354,11 +350,7 @@ class CollectionRun:
         return read_parameters(TestConfig, values, where="significance.tests")
 
     def run(self) -> FinishedCell:
-        """Run all stages of the environment; finished parts are kept.
-
-        Raises:
-            WorkerError: the run failed.
-        """
+        """Run all stages of the environment; finished parts are kept."""
         cells: CellStore = self.catalog.load("experiment_cells")
         folder = cells.base.with_name("experiment_runs") / self.env
         data_root = str(cells.base.parents[1])
@@ -386,16 +378,7 @@ def start_run(
     stages: Sequence[str] = (),
     variables: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start ``kedro run --config`` with a file that states the whole run.
-
-    Args:
-        root: the project.
-        env: its environment.
-        parameters: over those of the environment.
-        folder: for the file ``run.yml`` and the log.
-        stages: all if empty.
-        variables: environment variables of the process, over ours.
-    """
+    """Start ``kedro run --config`` with a file that states the whole run."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "run.yml"
     content: dict[str, Any] = {"env": env, "params": dict(parameters)}
@@ -438,9 +421,6 @@ def choose_device(device: str) -> dict[str, str]:
 
     >>> choose_device("cuda:1"), choose_device("cpu")
     ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})
-
-    Raises:
-        ConfigurationError: it is no device.
     """
     kind, _, number = device.partition(":")
     if kind == "cpu" and not number:

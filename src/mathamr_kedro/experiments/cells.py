@@ -275,11 +275,7 @@ class _Sharded(Protocol):
 
 
 def checksum_collection(*parts: _Sharded) -> str:
-    """Return one hash of the datasets of :data:`COLLECTION`.
-
-    Raises:
-        MissingInputError: one of them is missing or unfinished.
-    """
+    """Return one hash of the datasets of :data:`COLLECTION`."""
     for part in parts:
         part.files()
     marks = [part.checksum for part in parts]

@@ -110,11 +110,7 @@ class Experiment:
 
 
 def read_experiment(parameters: Mapping[str, Any]) -> Experiment | None:
-    """Return the experiment that the parameters state, if they state one.
-
-    Args:
-        parameters: all parameters of an environment.
-    """
+    """Return the experiment that the parameters state, if they state one."""
     values = parameters.get(GROUP)
     if not values:
         return None
@@ -166,11 +162,6 @@ def list_cells(
 
     So a run that is stopped early has all conditions with the first seeds, and the
     cells that run at the same time mostly share nothing that they would wait for.
-
-    Args:
-        experiment: what to run.
-        parameters: all parameters of the environment.
-        seeds: some of the experiment's seeds; all if absent.
     """
     chosen = experiment.seeds if seeds is None else seeds
     return [
@@ -223,10 +214,6 @@ def refuse_shared_trainings(cells: Sequence[Cell], command: str) -> None:
     with ``num_epochs`` 0 nothing is learnt at all. Conditions that differ only in such
     settings would compare it with itself. Conditions that search one encoder in several
     ways share their training by intent.
-
-    Args:
-        cells: of the conditions and seeds to run.
-        command: that would train them from nothing.
 
     Raises:
         ConfigurationError: two cells that should be trained apart are not.

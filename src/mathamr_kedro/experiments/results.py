@@ -38,9 +38,6 @@ class GridResults:
 
         If cells were made from several collections (data that changed since), those
         of the newest one count, and the others are missing.
-
-        Raises:
-            MissingInputError: no cell is finished.
         """
         cells = list_cells(experiment, parameters)
         found = [(cell, done) for cell in cells for done in store.find_all(cell.key)]
@@ -106,11 +103,7 @@ class GridResults:
 
 
 def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
-    """Return the wanted topic set, or the last official one (ARQMath-3 of 1, 2 and 3).
-
-    Raises:
-        MissingInputError: there is none, or not this one.
-    """
+    """Return the wanted topic set, or the last official one (ARQMath-3 of 1 to 3)."""
     if not names or (wanted is not None and wanted not in names):
         raise MissingInputError(
             f"Expected scores of the topic set {wanted or 'any'!r} (found: "

@@ -45,11 +45,7 @@ _CHANGES = 4
 
 
 class ResultVersions:
-    """All versions of one result.
-
-    Args:
-        folder: holds ``VERSION/result.json``.
-    """
+    """All versions of one result."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
@@ -119,12 +115,7 @@ class Change(NamedTuple):
 
 
 def list_changes(old: Values, new: Values) -> list[Change]:
-    """Return settings, data and software that differ between two results.
-
-    Args:
-        old: as ``Outcome.describe`` gives it.
-        new: another version of the same result.
-    """
+    """Return settings, data and software that differ between two results."""
     facts = [
         Change(name, before, after)
         for name, before, after in _pair_facts(old, new)
@@ -207,15 +198,6 @@ def compare_versions(
 
     A difference is tested over the topics that both have, on means over the seeds of a
     version; all tests are one family for the correction.
-
-    Args:
-        old: a result as ``Outcome.describe`` gives it.
-        new: another one of the same experiment.
-        measure: one measure; all that they have if absent.
-        config: how to test.
-
-    Raises:
-        ConfigurationError: neither has the measure.
     """
     config = config or TestConfig()
     pairs = dict(_pair_scores(old, new, measure))

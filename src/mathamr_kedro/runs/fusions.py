@@ -114,14 +114,8 @@ def fuse_by_folds(
     lists = {}
     for topic in topics:
         weights = chosen[fold_of.get(topic, ALL)]
-        single = [
-            replace(run, lists={t: h for t, h in run.lists.items() if t == topic})
-            for run in runs
-        ]
-        fused = fuse_runs(
-            single, replace(fusion, folds=0, weights=weights), fusion.name
-        )
-        lists[topic] = fused.lists[topic]
+        fused = replace(fusion, folds=0, weights=weights)
+        lists[topic] = fused.fuse([_find_list(run, topic) for run in runs])
     return replace(whole, lists=lists)
 
 
@@ -153,7 +147,7 @@ def _score(
     measure: Measure,
 ) -> NDArray[np.float64]:
     """Return the measure of one topic for all weights."""
-    lists = [run.lists.get(topic, Hits([], np.zeros(0))) for run in runs]
+    lists = [_find_list(run, topic) for run in runs]
     shares = replace(fusion, folds=0, weights=()).split(lists)
     ids = list(shares)
     table = np.array(list(shares.values())).reshape(len(ids), len(runs))
@@ -166,3 +160,7 @@ def _score(
         order = np.lexsort((ties, -values))[: fusion.depth]
         scores[row] = measure.score(found[order], judged)
     return scores
+
+
+def _find_list(run: Run, topic: TopicId) -> Hits:
+    return run.lists.get(topic, Hits([], np.zeros(0)))

@@ -34,12 +34,7 @@ _NO_POST = "-"
 
 
 class FormulaNames:
-    """Formulas of a collection by what they look like.
-
-    Args:
-        read_tables: yields the formulas that may be returned.
-        visual_ids: those that are asked for.
-    """
+    """Formulas of a collection by what they look like."""
 
     def __init__(
         self, read_tables: ReadTables, visual_ids: Collection[VisualId]
@@ -75,14 +70,7 @@ class FormulaNames:
 def name_judged_formulas(
     runs: Iterable[Run], topics: Iterable[Topic], read_tables: ReadTables, depth: int
 ) -> list[Run]:
-    """Return runs whose lists for topics of NTCIR-12 name all formulas.
-
-    Args:
-        runs: one formula of each visual id.
-        topics: of all tasks.
-        read_tables: yields the formulas that may be returned.
-        depth: results of a topic.
-    """
+    """Return runs whose lists for topics of NTCIR-12 name all formulas."""
     asked = {t.topic_id for t in topics if t.task == NTCIR12}
     given = list(runs)
     lists = [

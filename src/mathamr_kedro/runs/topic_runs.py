@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from functools import partial
 
 from mathamr_kedro.base.formatting import format_duration
 from mathamr_kedro.base.hits import Hits
@@ -28,13 +28,7 @@ def read_queries(
     trees_of: TreeLookup,
     find_graph: Callable[[TopicId], GraphRecord | None] = lambda topic: None,
 ) -> dict[Target, list[Query]]:
-    """Return topics as queries by what they ask for, without those that show nothing.
-
-    Args:
-        topics: of all tasks.
-        trees_of: finds the trees of the formulas that they ask for.
-        find_graph: finds the math graphs of topics.
-    """
+    """Return topics as queries by what they ask for; not those that show nothing."""
     topics = [topic for topic in topics if topic.task in TARGET_OF]
     blank = find_blank_queries(topics, trees_of)
     for topic_id, reason in blank.items():
@@ -42,19 +36,17 @@ def read_queries(
     found: dict[Target, list[Query]] = {"posts": [], "formulas": []}
     for topic in topics:
         if topic.topic_id not in blank:
-            query = Query.of_topic(topic, trees_of, _GraphReader(topic, find_graph))
+            read = partial(_read_graph, find_graph, topic.topic_id)
+            query = Query.of_topic(topic, trees_of, read)
             found[query.target].append(query)
     return found
 
 
-@dataclass(frozen=True)
-class _GraphReader:
-    topic: Topic
-    find: Callable[[TopicId], GraphRecord | None]
-
-    def __call__(self) -> MathGraph | None:
-        record = self.find(self.topic.topic_id)
-        return read_math_graph(record.graph) if record is not None else None
+def _read_graph(
+    find: Callable[[TopicId], GraphRecord | None], topic: TopicId
+) -> MathGraph | None:
+    record = find(topic)
+    return read_math_graph(record.graph) if record is not None else None
 
 
 def run_system(
@@ -122,11 +114,6 @@ def find_blank_queries(
 
     A formula without a tree has a vector all the same, one that is near to every blank
     formula. Such a query is not searched: it counts as 0, and the report says so.
-
-    Args:
-        topics: of all tasks.
-        trees_of: finds the trees of a formula in the formula files, or else reads its
-            LaTeX.
     """
     problems: dict[TopicId, str] = {}
     for topic in topics:

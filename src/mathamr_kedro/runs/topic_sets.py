@@ -79,12 +79,7 @@ class TopicSet:
     def find_candidates(
         self, read_posts: ReadTables, read_formulas: ReadTables
     ) -> tuple[frozenset[str], int]:
-        """Return the judged documents that could be returned, and how many could.
-
-        Args:
-            read_posts: yields the posts of the collection with the given columns.
-            read_formulas: the same of the formulas that may be returned.
-        """
+        """Return the judged documents that could be returned, and how many could."""
         judged = pa.array(sorted({i for g in self.qrels.grades.values() for i in g}))
         found: set[str] = set()
         if self.task == 1:

@@ -351,7 +351,9 @@ def train_adapter(
         batch = kinds[kind].batch(rows)
         with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
             sides = [_encode(model, side) for side in (batch.questions, batch.answers)]
-        loss = _find_loss(sides, batch)
+        scores = sides[0] @ sides[1].T
+        excluded = torch.from_numpy(batch.excluded).to(device)
+        loss = info_nce(scores, _TEMPERATURE, excluded, symmetric=True)
         if taught:
             said = [
                 torch.from_numpy(taught[kind][rows]).to(device) for rows in batch.rows
@@ -428,11 +430,7 @@ def encode_taught(
 
 
 def add_adapter(model: Any, rank: int) -> nn.ParameterList:
-    """Add adapters to all linear layers of a sentence encoder; return their weights.
-
-    Raises:
-        ConfigurationError: the package peft is missing.
-    """
+    """Add adapters to all linear layers of a sentence encoder; return their weights."""
     try:
         from peft import LoraConfig  # noqa: PLC0415
     except ImportError as exc:
@@ -482,12 +480,6 @@ def _encode(model: Any, texts: Sequence[str]) -> Tensor:
     }
     found: Tensor = model(features)["sentence_embedding"]
     return F.normalize(found.float(), dim=-1)
-
-
-def _find_loss(sides: Sequence[Tensor], batch: Batch) -> Tensor:
-    scores = sides[0] @ sides[1].T
-    excluded = torch.from_numpy(batch.excluded).to(scores.device)
-    return info_nce(scores, _TEMPERATURE, excluded, symmetric=True)
 
 
 def _find_divergence(sides: Sequence[Tensor], said: Sequence[Tensor]) -> Tensor:

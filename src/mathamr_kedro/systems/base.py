@@ -108,13 +108,7 @@ class Query:
         trees_of: TreeLookup = lambda formula: None,
         read_graph: Callable[[], MathGraph | None] = lambda: None,
     ) -> Query:
-        """Return a topic as a query.
-
-        Args:
-            topic: of any task.
-            trees_of: finds the trees of the formula that it asks for.
-            read_graph: gives the math graph of its text.
-        """
+        """Return a topic as a query."""
         formula = None
         if TARGET_OF.get(topic.task) == "formulas":
             formula = find_query_formula(topic)
@@ -140,11 +134,7 @@ class Query:
 
     @property
     def asked_formula(self) -> FormulaInstance:
-        """The formula that is asked for.
-
-        Raises:
-            ConfigurationError: posts are asked for.
-        """
+        """The formula that is asked for."""
         if self.formula is None:
             raise ConfigurationError(
                 f"Expected a query formula in {self.key!r} (got none); topics of Task "
@@ -413,11 +403,7 @@ class PaperSystem(LearningSystem):
 
 
 def find_query_formula(topic: Topic) -> FormulaInstance:
-    """Return the formula that a topic of Task 2 asks for.
-
-    Raises:
-        ConfigurationError: it asks for none.
-    """
+    """Return the formula that a topic of Task 2 asks for."""
     mentions: Mapping[FormulaId, FormulaMention] = {
         m.formula_id: m for m in topic.formula_map
     }

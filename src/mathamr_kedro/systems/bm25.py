@@ -29,7 +29,7 @@ from collections.abc import Collection as Ids
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, get_args
+from typing import Any, Self, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,11 +79,7 @@ TypedDocuments: TypeAlias = Iterable[tuple[PostId, str, list[str]]]
 
 
 class Bm25:
-    """BM25 over one kind of terms.
-
-    Args:
-        name: which, see above.
-    """
+    """BM25 over one kind of terms."""
 
     VERSION = 2
 
@@ -111,8 +107,8 @@ class Bm25:
                 formulas.save(part)
                 counts[target] = len(formulas)
                 continue
-            posts = PostTermIndex.build(_read_posts(self.name, data, _RETURNED))
-            others = PostTermIndex.build(_read_posts(self.name, data, _OTHERS), posts)
+            posts = PostTermIndex(_read_posts(self.name, data, _RETURNED))
+            others = PostTermIndex(_read_posts(self.name, data, _OTHERS), posts)
             posts.save(part)
             (part / _MORE).mkdir()
             others.save(part / _MORE)
@@ -160,7 +156,10 @@ class Bm25Index(Index):
         found = []
         for query in queries:
             terms = _query_terms(self._name, query)
-            lists = [p.search(terms, depth, types or _RETURNED) for p in self._posts]
+            lists = [
+                part.search_types(terms, depth, types or _RETURNED)
+                for part in self._posts
+            ]
             ids = [key for hits in lists for key in hits.ids]
             scores = np.concatenate([hits.scores for hits in lists])
             found.append(Hits.rank(ids, scores).top(depth))
@@ -173,7 +172,7 @@ class Bm25Index(Index):
         pairs = pair_terms(query.text, query.formula_map)
         shares: dict[str, float] = {}
         for part in self._posts:
-            if part.shows(key):
+            if key in part.places and key not in part.hidden:
                 found = part.explain([term for term, _ in pairs], key)
                 for (_, word), share in zip(pairs, found, strict=True):
                     shares[word] = shares.get(word, 0.0) + share
@@ -207,9 +206,9 @@ class Bm25Index(Index):
             changed: TypedDocuments = ()
         else:
             changed = self._read_changed({*parts[1].ids})
-        new = PostTermIndex.build(changed, parts[0])
+        new = PostTermIndex(changed, parts[0])
         for part in parts:
-            part.hide(self._changed.union(new.ids))
+            part.hidden = self._changed.union(new.ids)
         return [*parts, new]
 
     def _read_changed(self, questions: set[PostId]) -> TypedDocuments:
@@ -230,91 +229,50 @@ class Bm25Index(Index):
         return [row for row in read if row[0] in keys]
 
 
-class PostTermIndex:
-    """Posts of several types by their terms.
+class PostTermIndex(TermIndex):
+    """Posts of several types by their terms; ``like``: whose statistics count."""
 
-    Args:
-        index: their terms.
-        types: of its documents.
-    """
-
-    def __init__(self, index: TermIndex, types: list[str]) -> None:
-        self._index, self._types = index, types
-        self._hidden: frozenset[PostId] = frozenset()
+    def __init__(
+        self, posts: TypedDocuments, like: PostTermIndex | None = None
+    ) -> None:
+        self._types: list[str] = []
+        self.hidden: frozenset[PostId] = frozenset()
+        """Posts that are not returned."""
         self._allowed: dict[tuple[str, ...], NDArray[np.bool_]] = {}
+        super().__init__(self._read(posts), like)
 
-    @classmethod
-    def build(
-        cls, posts: TypedDocuments, like: PostTermIndex | None = None
-    ) -> PostTermIndex:
-        """Read the posts; ``like``: another index, whose statistics count."""
-        types: list[str] = []
+    def _read(self, posts: TypedDocuments) -> Documents:
+        for key, post_type, terms in posts:
+            self._types.append(post_type)
+            yield key, terms
 
-        def read() -> Documents:
-            for key, post_type, terms in posts:
-                types.append(post_type)
-                yield key, terms
-
-        return cls(TermIndex(read(), like._index if like is not None else None), types)
-
-    def __len__(self) -> int:
-        return len(self._index)
-
-    @property
-    def ids(self) -> list[PostId]:
-        """Of the posts."""
-        return self._index.ids
-
-    def hide(self, keys: frozenset[PostId]) -> None:
-        """Return these posts no longer."""
-        self._hidden = keys
-
-    def search(self, terms: Sequence[str], depth: int, types: tuple[str, ...]) -> Hits:
+    def search_types(
+        self, terms: Sequence[str], depth: int, types: tuple[str, ...]
+    ) -> Hits:
         """Return the best posts of some types."""
         if types not in self._allowed:
             rows = zip(self.ids, self._types, strict=True)
-            shown = [t in types and key not in self._hidden for key, t in rows]
+            shown = [t in types and key not in self.hidden for key, t in rows]
             self._allowed[types] = np.array(shown, dtype=np.bool_)
         if not self._allowed[types].any():
             return Hits.rank([], [])
-        return self._index.search(terms, depth, self._allowed[types])
-
-    def shows(self, key: PostId) -> bool:
-        """Tell whether it has a post, and does not hide it."""
-        return key in self.ids and key not in self._hidden
-
-    def explain(self, terms: Sequence[str], key: PostId) -> list[float]:
-        """Return what each term adds to the score of a post."""
-        return self._index.explain(terms, key)
-
-    def bound(self, terms: Sequence[str]) -> float:
-        """Return what no score by these terms reaches."""
-        return self._index.bound(terms)
-
-    def count(self, term: str) -> int:
-        """Return how many posts have a term."""
-        return self._index.count(term)
+        return self.search(terms, depth, self._allowed[types])
 
     def save(self, folder: Path) -> None:
         """Write the index to a folder."""
-        self._index.save(folder)
+        super().save(folder)
         (folder / _TYPES).write_text(json.dumps(self._types), encoding="utf-8")
 
     @classmethod
-    def load(cls, folder: Path) -> PostTermIndex:
+    def load(cls, folder: Path) -> Self:
         """Read what :meth:`save` wrote."""
-        index = TermIndex.load(folder)
-        return cls(index, json.loads((folder / _TYPES).read_text(encoding="utf-8")))
+        found = super().load(folder)
+        found._types = json.loads((folder / _TYPES).read_text(encoding="utf-8"))
+        return found
 
 
 class FormulaTermIndex:
-    """Formulas by their terms, one of each visual id.
-
-    Args:
-        system: whose terms.
-        formulas: what is indexed.
-        index: their terms.
-    """
+    """Formulas by their terms, one of each visual id."""
 
     def __init__(
         self,

@@ -53,9 +53,6 @@ class Ensemble:
             missing cannot be asked.
         defaults: what is asked for each target if no system is named.
         depth: results of each part of a fusion.
-
-    Raises:
-        ConfigurationError: a default is no system.
     """
 
     def __init__(
@@ -89,11 +86,7 @@ class Ensemble:
         return kinds | dict.fromkeys(self._fusions[target], "fusion")
 
     def choose(self, target: Target, system: str | None = None) -> str:
-        """Return the system to ask: the default, if none is named.
-
-        Raises:
-            ConfigurationError: there is no such system.
-        """
+        """Return the system to ask: the default, if none is named."""
         chosen, known = system or self.defaults[target], self.list_systems(target)
         if chosen in known:
             return chosen
@@ -141,9 +134,6 @@ class Ensemble:
             system: who ranks; the default if ``None``.
             types: types of post; those of the system if ``None``.
             depth: results of each part of a system, if more than usual.
-
-        Raises:
-            ConfigurationError: there is no such system.
         """
         chosen = self.choose(query.target, system)
         return self._ask(query, chosen, types, top, depth)[chosen]

@@ -19,11 +19,7 @@ _COLUMNS = ("formula_id", "visual_id", "post_id", "latex")
 
 
 class FormulaTable:
-    """Formulas by row, mapped into memory.
-
-    Args:
-        path: as :meth:`write` was given it.
-    """
+    """Formulas by row, mapped into memory."""
 
     def __init__(self, path: Path) -> None:
         arrays = read_arrays(path)

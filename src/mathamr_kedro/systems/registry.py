@@ -36,15 +36,7 @@ BASELINES = tuple(dict.fromkeys((*BASELINES_OF["posts"], *BASELINES_OF["formulas
 
 
 def make_baseline(name: str, text_model: str | None = None) -> System:
-    """Return a system that has nothing to learn.
-
-    Args:
-        name: one of :data:`BASELINES`.
-        text_model: folder of the sentence encoder of ``text``.
-
-    Raises:
-        ConfigurationError: there is no such system.
-    """
+    """Return a system that has nothing to learn."""
     if name not in BASELINES:
         raise ConfigurationError(
             f"No baseline is named {name!r}{suggest(name, BASELINES) or '.'} Known: "
@@ -86,9 +78,6 @@ def read_system(name: str, values: Mapping[str, Any]) -> Any:
             ``class: my_package.my_module:MySystem``.
         values: parameters of ``systems.NAME`` in the configuration. A class with a
             dataclass ``Config`` gets one of these; any other its parameters by name.
-
-    Raises:
-        ConfigurationError: there is no such system, or parameter.
     """
     settings = dict(values)
     place = settings.pop("class", None)

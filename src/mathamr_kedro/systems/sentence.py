@@ -19,9 +19,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,9 @@ _BESIDE = ("_title", "_question")
 _TEXTS_AT_ONCE = 2048
 _VECTORS, _IDS = "vectors.npy", "ids.json"
 
+_Texts: TypeAlias = tuple[Iterable[tuple[str, str, str]], Mapping[str, str], int | None]
+"""Ids, types and texts; titles by id; how many texts there are, if that is known."""
+
 
 def name_text_model(system: str, text_model: str | None) -> str | None:
     """Return the model of a system that encodes sentences; ``None`` for the others.
@@ -84,12 +88,7 @@ def load_encoder(model: str) -> SentenceEncoder:
 
 
 class SentenceVectors:
-    """One vector of each text by a sentence encoder, or its sum with the title's.
-
-    Args:
-        name: see above.
-        model: name or folder of the sentence encoder.
-    """
+    """One vector of each text by a sentence encoder, or its sum with the title's."""
 
     def __init__(self, name: str, model: str) -> None:
         self.name, self.model = name, model
@@ -106,10 +105,9 @@ class SentenceVectors:
         for target in sorted(self.finds):
             part = folder / target
             part.mkdir()
-            if target == "posts":
-                counts[target] = self._write_posts(data, encoder, TASK_1_TYPES, part)
-            else:
-                counts[target] = self._write_formulas(data, encoder, part)
+            read = self._read_posts if target == "posts" else _read_formulas
+            texts, titles, total = read(data, part)
+            counts[target] = self._write(part, encoder, texts, titles, total)
         files = [file for file in folder.rglob("*") if file.is_file()]
         return {**counts, "bytes": sum(file.stat().st_size for file in files)}
 
@@ -117,30 +115,16 @@ class SentenceVectors:
         """Return the index; model and vectors are loaded when it is first asked."""
         return SentenceIndex(self, folder)
 
-    def _write_posts(
-        self,
-        data: Collection,
-        encoder: SentenceEncoder,
-        types: tuple[str, ...],
-        folder: Path,
-    ) -> int:
+    def _read_posts(self, data: Collection, folder: Path) -> _Texts:
         titles: dict[str, str] = {}
         if self.name.endswith(_BESIDE):
             restore = _restore_title if self.name.endswith("_title") else _restore
             asked = {p.post_id: restore(p) for p in data.posts() if p.title}
             parents = ((p.post_id, p.parent_id or "") for p in data.posts())
             titles = {key: asked[q] for key, q in parents if q in asked}
-        posts = (p for p in data.posts() if p.post_type in types)
+        posts = (p for p in data.posts() if p.post_type in TASK_1_TYPES)
         texts = ((p.post_id, p.post_type, _restore(p)) for p in posts)
-        return self._write(folder, encoder, texts, titles, data.count(types))
-
-    def _write_formulas(
-        self, data: Collection, encoder: SentenceEncoder, folder: Path
-    ) -> int:
-        chosen = choose_instances(data.formulas())
-        save_formulas(folder, chosen.values())
-        texts = ((key, "formula", formula.latex) for key, formula in chosen.items())
-        return self._write(folder, encoder, texts, {}, len(chosen))
+        return texts, titles, data.count(TASK_1_TYPES)
 
     def _write(
         self,
@@ -164,14 +148,19 @@ class SentenceVectors:
         return len(ids)
 
 
+def _read_formulas(data: Collection, folder: Path) -> _Texts:
+    chosen = choose_instances(data.formulas())
+    save_formulas(folder, chosen.values())
+    texts = ((key, "formula", formula.latex) for key, formula in chosen.items())
+    return texts, {}, len(chosen)
+
+
 class SentenceIndex(Index):
     """Ranks texts by the cosine of their vector with that of a query."""
 
     def __init__(self, system: SentenceVectors, folder: Path) -> None:
         self._system, self._folder = system, folder
-        self._encoder: SentenceEncoder | None = None
         self._spaces: dict[Target, tuple[ExactSpace, NDArray[np.object_]]] = {}
-        self._formulas: dict[str, FormulaInstance] | None = None
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the one name."""
@@ -192,18 +181,19 @@ class SentenceIndex(Index):
             texts = [_restore(query) for query in queries]
             return self._search(target, texts, depth, types)
         found = self._search(target, [q.asked_formula.latex for q in queries], depth)
-        if self._formulas is None:
-            self._formulas = load_formulas(self._folder / target)
         return [name_formulas(hits, self._formulas) for hits in found]
 
     def warm_up(self) -> None:
         """Load the model: half a minute on a busy machine."""
-        self._load_encoder().encode(["prime"])
+        self._encoder.encode(["prime"])
 
-    def _load_encoder(self) -> SentenceEncoder:
-        if self._encoder is None:
-            self._encoder = load_encoder(self._system.model)
-        return self._encoder
+    @cached_property
+    def _encoder(self) -> SentenceEncoder:
+        return load_encoder(self._system.model)
+
+    @cached_property
+    def _formulas(self) -> dict[str, FormulaInstance]:
+        return load_formulas(self._folder / "formulas")
 
     def _search(
         self,
@@ -226,7 +216,7 @@ class SentenceIndex(Index):
             allowed = np.isin(names[:, 1], types)
         if not allowed.any():
             return [Hits([], np.zeros(0)) for _ in questions]
-        vectors = self._load_encoder().encode(questions)
+        vectors = self._encoder.encode(questions)
         queries = RaggedVectors.of([row[None] for row in vectors])
         return space.search(queries, depth, allowed, names[:, 0].take)
 

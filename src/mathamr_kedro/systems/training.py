@@ -58,18 +58,7 @@ class Training:
         seed: int,
         data: Collection,
     ) -> Training:
-        """Prepare a training, or find one that is prepared.
-
-        Args:
-            base: folder of all trainings of the system.
-            name: of the system.
-            values: its parameters.
-            seed: of the training.
-            data: the collection.
-
-        Raises:
-            ConfigurationError: there is no such system, or parameter.
-        """
+        """Prepare a training, or find one that is prepared."""
         system = read_system(name, values)
         read = data.checksum(system.READS)
         version = [system.VERSION] if hasattr(system, "VERSION") else []

@@ -52,11 +52,7 @@ class VectorWriter:
 
 
 class VectorRows:
-    """Rows of vectors that a system compares exhaustively, by MaxSim.
-
-    Args:
-        path: as :class:`VectorWriter` was given it.
-    """
+    """Rows of vectors that a system compares exhaustively, by MaxSim."""
 
     def __init__(self, path: Path) -> None:
         found = read_arrays(path.with_suffix(".arrays"))

@@ -26,12 +26,7 @@ def save_weights(module: nn.Module, path: Path, half: bool = False) -> None:
 
 
 def load_weights(module: nn.Module, path: Path) -> None:
-    """Fill a module with the weights of a file.
-
-    Raises:
-        MissingInputError: there is no such file.
-        DamagedFileError: it is not what was written.
-    """
+    """Fill a module with the weights of a file."""
     if not path.is_file():
         raise MissingInputError(
             f"Expected {path.name} in {str(path.parent)!r}; run the stage 'training'"
@@ -43,9 +38,6 @@ def load_weights(module: nn.Module, path: Path) -> None:
 
 class Transformer(nn.Module):
     """A model and its tokenizer, for systems that train or read single tokens.
-
-    Args:
-        folder: in the format of transformers, or of sentence-transformers.
 
     Raises:
         ConfigurationError: the package transformers is missing.

@@ -16,8 +16,9 @@ import json
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,7 @@ class TermIndex:
             np.save(folder / f"{name}.npy", getattr(self, f"_{name}"))
 
     @classmethod
-    def load(cls, folder: Path) -> TermIndex:
+    def load(cls, folder: Path) -> Self:
         """Read an index that :meth:`save` wrote; large arrays are mapped.
 
         Raises:
@@ -122,19 +123,18 @@ class TermIndex:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each document is."""
+        return {key: place for place, key in enumerate(self.ids)}
+
     def search(
         self,
         terms: Sequence[str],
         depth: int,
         allowed: NDArray[np.bool_] | None = None,
     ) -> Hits:
-        """Return the best documents that have one of the terms.
-
-        Args:
-            terms: what is asked for.
-            depth: how many.
-            allowed: whether each document may be returned; all if ``None``.
-        """
+        """Return the best documents that have one of the terms."""
         sums = np.zeros(len(self.ids), dtype=np.float32)
         for number in (self._numbers[t] for t in terms if t and t in self._numbers):
             column = slice(self._starts[number], self._starts[number + 1])
@@ -148,7 +148,7 @@ class TermIndex:
 
     def explain(self, terms: Sequence[str], key: str) -> list[float]:
         """Return what each term adds to the score of a document."""
-        place, shares = self.ids.index(key), []
+        place, shares = self.places[key], []
         for number in (self._numbers.get(term) for term in terms):
             if number is None:
                 shares.append(0.0)

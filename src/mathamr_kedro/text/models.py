@@ -73,14 +73,7 @@ _HUB = "sentence-transformers/"
 
 
 def find_text_model(name: str) -> Path:
-    """Return the folder of a model.
-
-    Args:
-        name: a known name, or a folder.
-
-    Raises:
-        MissingInputError: it is missing; the message says how to get it.
-    """
+    """Return the folder of a model."""
     if name in TEXT_MODELS:
         for folder in _list_places(name):
             if (folder / _WEIGHTS).is_file():
@@ -108,11 +101,7 @@ def identify_adapter(name: str) -> str:
 
 
 def find_base(folder: Path) -> Path | None:
-    """Return the model that the adapters in a folder belong to; ``None`` for others.
-
-    Raises:
-        MissingInputError: it is missing; the message says how to get it.
-    """
+    """Return the model that the adapters in a folder belong to; ``None`` for others."""
     path = folder / _ADAPTER
     if not path.is_file():
         return None
@@ -131,11 +120,7 @@ def name_base(name: str) -> str:
 
 
 def explain_absence(name: str) -> str | None:
-    """Explain why a model cannot be used and what to do; ``None`` if it can.
-
-    Args:
-        name: a known name, or a folder.
-    """
+    """Explain why a model cannot be used and what to do; ``None`` if it can."""
     if find_spec("sentence_transformers") is None:
         return f"Expected the package sentence-transformers; {EXTRA}"
     try:

@@ -19,12 +19,7 @@ _BATCH = {"cpu": 32, "cuda": 512}
 
 
 class SentenceEncoder:
-    """Texts to vectors of length 1, by a model in a folder.
-
-    Args:
-        folder: see :func:`load_model`.
-        device: where to compute; by default on the GPU if there is one.
-    """
+    """Texts to vectors of length 1, by a model in a folder."""
 
     def __init__(self, folder: Path, device: str | None = None) -> None:
         found = "cuda" if torch.cuda.is_available() else "cpu"

@@ -35,11 +35,7 @@ trec_eval does, columns counted from the left and extra ones cut off."""
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacking gzip.
-
-    Raises:
-        MissingInputError: there is no such file.
-    """
+    """Open a file for reading, unpacking gzip."""
     try:
         stream = io.BufferedReader(_CountedFile(path), _BUFFER)
     except FileNotFoundError as exc:
@@ -82,7 +78,7 @@ def refuse_damaged_gzip(path: Path) -> Iterator[None]:
         yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
         raise MalformedInputError(
-            f"{str(path)!r} is a damaged gzip file ({exc}); fetch it again"
+            f"Broken gzip file {path.name} ({exc}); fetch it again"
         ) from exc
 
 
@@ -93,7 +89,8 @@ def read_text(path: Path, names: Names = "nfc") -> str:
         MissingInputError: there is no such file.
         MalformedInputError: it is not UTF-8, or a broken gzip file.
     """
-    data = _read_bytes(path)
+    with open_binary(path) as stream, refuse_damaged_gzip(path):
+        data = stream.read()
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise MalformedInputError(
             f"Expected UTF-8 text in {path.name} (got UTF-16); convert it with "
@@ -127,14 +124,6 @@ def open_to_replace(path: Path) -> Iterator[IO[str]]:
             sink = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0)
         with io.TextIOWrapper(sink, encoding="utf-8", newline="\n") as file:
             yield file
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        with open_binary(path) as stream:
-            return stream.read()
-    except (EOFError, zlib.error, gzip.BadGzipFile) as exc:
-        raise MalformedInputError(f"Broken gzip file {path.name} ({exc})") from exc
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,6 @@ class Qrels:
 def read_qrels(path: Path | str, scale: GradeScale = ARQMATH) -> Qrels:
     """Read the judgments of a file, plain or gzip.
 
-    Args:
-        path: the file.
-        scale: the grades of the test collection.
-
     Raises:
         MissingInputError: there is no such file.
         MalformedInputError: a line cannot be read, a grade is out of range, or a
@@ -165,10 +161,6 @@ def iter_judgments(
         source: name of the file in records.
         scale: the grades of the test collection.
         topic_prefix: start of the topics of this task; others are failures.
-
-    Raises:
-        MissingInputError: there is no such file.
-        MalformedInputError: it is not UTF-8 text.
     """
     lines = _read_lines(path, scale, topic_prefix=topic_prefix)
     topics, *_, documents, _ = lines.columns.cells

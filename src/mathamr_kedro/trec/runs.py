@@ -284,9 +284,6 @@ def separate_scores(scores: Sequence[float]) -> list[np.float32]:
 
     >>> [float(s) for s in separate_scores([2.0, 1.0, 1.0])]
     [2.0, 1.0, 0.9999999403953552]
-
-    Raises:
-        MalformedInputError: a score is not finite.
     """
     separate: list[np.float32] = []
     for score in scores:

@@ -79,7 +79,7 @@ def test_no_relevant_answer_above_is_no_row() -> None:
 
 
 def test_a_threshold_is_a_share() -> None:
-    with pytest.raises(ConfigurationError, match=r"threshold in \[0, 1\) \(got 50\)"):
+    with pytest.raises(ConfigurationError, match="of at least 0 and below 1"):
         MathDominance({}, {}, (50,))
     with pytest.raises(ConfigurationError, match=r"got 1\.0"):
         MathDominance({}, {}, (0.5, 1.0))

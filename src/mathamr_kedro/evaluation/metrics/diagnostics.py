@@ -212,16 +212,7 @@ def diagnose(
     visual_ids: VisualIds | None = None,
     corpus_ids: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is odd about a run, warnings first.
-
-    Args:
-        run: what the system returned.
-        qrels: what the assessors said.
-        protocol: how the run is scored.
-        rankings: the run's judged topics in the order in which they are scored.
-        visual_ids: of the run's formulas, if they were needed.
-        corpus_ids: all that a system could return, if they are known.
-    """
+    """Return what is odd about a run, warnings first."""
     findings = [
         *check_ids(run, qrels, protocol, rankings, visual_ids, corpus_ids),
         *_check_topics(run, qrels, rankings),

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.evaluation.metrics.evaluation import Evaluation, Group, evaluate_run
 from mathamr_kedro.evaluation.metrics.measures import Measure
@@ -31,11 +31,7 @@ _ALL = "all"
 
 @dataclass(frozen=True)
 class MathDominance:
-    """Shares of formulas among the tokens of texts, and what they are compared with.
-
-    Raises:
-        ConfigurationError: a threshold is no share.
-    """
+    """Shares of formulas among the tokens of texts, and what they are compared with."""
 
     topics: Mapping[TopicId, float]
     documents: Mapping[str, float]
@@ -43,11 +39,7 @@ class MathDominance:
     thresholds: tuple[float, ...] = (0.5, 0.6, 0.7)
 
     def __post_init__(self) -> None:
-        for threshold in self.thresholds:
-            if not 0 <= threshold < 1:
-                raise ConfigurationError(
-                    f"Expected a threshold in [0, 1) (got {threshold!r})"
-                )
+        check_range(self, "thresholds", least=0, below=1)
 
     def by_query(self, evaluation: Evaluation) -> list[Group]:
         """Return the means over all topics, then over those above each threshold."""
@@ -60,13 +52,7 @@ class MathDominance:
         return groups
 
     def by_document(self, run: Run, qrels: Qrels, protocol: Protocol) -> list[Group]:
-        """Return the recall of all relevant documents, then of those above each.
-
-        Args:
-            run: what a system returned.
-            qrels: judgments.
-            protocol: how the run is scored; recall goes as deep as it.
-        """
+        """Return the recall of all relevant documents, then of those above each."""
         level = protocol.measures[0].relevant_from
         depth = protocol.depth or max(
             (len(hits) for hits in run.lists.values()), default=1

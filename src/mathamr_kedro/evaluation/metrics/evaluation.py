@@ -185,7 +185,7 @@ def _score(
     measures, depth = protocol.measures, protocol.depth
     expect_floor = _Floor(protocol, num_documents)
     shape = (len(qrels.grades), len(measures))
-    scores, floors, shuffled, ceilings = (np.zeros(shape) for _ in range(4))
+    floors, shuffled, ceilings = (np.zeros(shape) for _ in range(3))
     counted = np.ones(shape, dtype=bool)
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
         judged = _all_grades(by_id)
@@ -194,10 +194,10 @@ def _score(
         ceilings[row] = [m.score(ideal, judged) for m in measures]
         if topic in rankings.lists:
             own = look_up_grades(rankings.lists[topic].ids, by_id)
-            scores[row] = [m.score(own, judged) for m in measures]
             shuffled[row] = [m.expect(own, judged) for m in measures]
         if protocol.average == "relevant":
             counted[row] = [np.any(judged >= m.relevant_from) for m in measures]
+    scores = _score_lists(rankings, qrels, measures)
     return scores, floors, shuffled, ceilings, counted
 
 

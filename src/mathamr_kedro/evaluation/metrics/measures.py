@@ -393,12 +393,7 @@ class Measure:
         return "relevant_from" in _parameters(_KINDS[self.kind].score)
 
     def score(self, grades: GradeArray, judged: GradeArray) -> float:
-        """Score one topic.
-
-        Args:
-            grades: grades of the results, best rank first, unjudged included.
-            judged: grades of all judged documents of the topic.
-        """
+        """Score one topic."""
         return self._call(_KINDS[self.kind].score, grades, judged=judged)
 
     def expect(

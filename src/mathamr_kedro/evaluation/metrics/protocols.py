@@ -92,9 +92,6 @@ def protocol_of(task: str) -> Protocol:
 
     >>> [m.name for m in protocol_of("1").measures[:4]]
     ["nDCG'", "MAP'", "P'@10", 'Bpref']
-
-    Raises:
-        ConfigurationError: there is no such task.
     """
     if task not in _PROTOCOLS:
         raise ConfigurationError(

@@ -52,13 +52,6 @@ class Rankings(NamedTuple):
         In Task 2 each visual id has the place and score of its best instance. The depth
         counts formula instances, as in the organisers' script, so that 1000 results may
         be far fewer visual ids.
-
-        Args:
-            run: what the system returned.
-            topics: the judged ones.
-            protocol: task, depth, and whether the rank column decides.
-            visual_ids: Task 2: visual ids of formulas; absent when the run already
-                holds visual ids.
         """
         ranked: dict[TopicId, Ranked] = {}
         for topic in topics:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError, suggest
+from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.evaluation.stats.significance import (
     Correction,
     FloatArray,
@@ -49,16 +50,9 @@ class TestConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("alpha", "confidence"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigurationError(
-                    f"Expected {name} from 0 to 1 (got {getattr(self, name)!r})"
-                )
-        for name, least in (("num_samples", 1), ("seed", 0)):
-            if getattr(self, name) < least:
-                raise ConfigurationError(
-                    f"Expected {name} of at least {least} (got {getattr(self, name)!r})"
-                )
+        check_range(self, "alpha", "confidence", least=0, most=1)
+        check_range(self, "num_samples", least=1)
+        check_range(self, "seed", least=0)
 
     def describe(self, number: int | str) -> str:
         """Describe how differences are tested, with the number of tests of a family.

@@ -91,10 +91,6 @@ class PaperTable:
 
         Ours are means over seeds; what is tested are the scores of each topic, averaged
         over seeds, so no seed is chosen by the topics that it is tested on.
-
-        Args:
-            results: over seeds, by condition or system.
-            config: how to test.
         """
         columns = tuple(map(self._read_column, self.columns))
         own = {name: _join(row, columns, results) for name, row in self.rows.items()}

@@ -47,11 +47,7 @@ class SeedResult:
     """Where values were measured that depend on it, by their names: times, memory."""
 
     def value(self, name: str) -> float:
-        """Return a figure, or the mean of a measure over topics.
-
-        Raises:
-            InputError: there is neither.
-        """
+        """Return a figure, or the mean of a measure over topics."""
         if name in self.figures:
             return self.figures[name]
         if name in self.per_topic:
@@ -81,11 +77,7 @@ class _Spread(NamedTuple):
 
 
 def select_best_seed(results: Sequence[SeedResult], by: str = "nDCG'") -> SeedResult:
-    """Return the result with the highest value, of several the smallest seed.
-
-    Raises:
-        InputError: there is no result.
-    """
+    """Return the result with the highest value, of several the smallest seed."""
     if not results:
         raise InputError("Expected the result of at least one seed (got none)")
     return min(results, key=lambda result: (-result.value(by), result.seed))
@@ -97,9 +89,6 @@ def summarise_seeds(results: Sequence[SeedResult], name: str) -> _Spread:
     >>> summarise_seeds([SeedResult(s, {}, {"QPS": q}) for s, q in ((1, 9), (2, 11))],
     ...                 "QPS")
     _Spread(mean=10.0, std=1.4142135623730951, num_seeds=2)
-
-    Raises:
-        InputError: there is no result, or one lacks the value.
     """
     if not results:
         raise InputError("Expected the result of at least one seed (got none)")
@@ -134,11 +123,6 @@ def best_seed_table(
     Only columns with one value per topic are tested; they and all conditions beside
     the baseline are one family for the correction. Times of another machine than the
     baseline's are not tested.
-
-    Args:
-        layout: rows and columns; a condition without results gets an empty row.
-        results: results over seeds by condition.
-        config: how to test.
 
     Raises:
         ConfigurationError: there are results of a condition that has no row.
@@ -180,9 +164,6 @@ def mean_table(layout: Layout, results: Results) -> Table:
     One seed has no deviation, and the title says that it is one. Seeds without a value
     do not count in its mean; a note says which rows rest on fewer seeds than others,
     and on which machines values were measured that depend on it.
-
-    Raises:
-        ConfigurationError: there are results of a condition that has no row.
     """
     _check_conditions(layout, results)
     layout = _name_devices(layout, results)

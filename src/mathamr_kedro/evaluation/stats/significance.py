@@ -73,9 +73,6 @@ def randomisation_test(
 
     >>> randomisation_test(np.array([0.5, 0.7, 0.9]), np.array([0.4, 0.5, 0.6])).p_value
     0.25
-
-    Raises:
-        InputError: fewer than two topics, or arrays of different length.
     """
     d = _differences(a, b)
     observed = float(d.mean())
@@ -89,11 +86,7 @@ def randomisation_test(
 
 
 def _differences(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return ``a - b`` for two arrays with one score per topic.
-
-    Raises:
-        InputError: fewer than two topics, or arrays of different length.
-    """
+    """Return ``a - b`` for two arrays with one score per topic."""
     if a.shape != b.shape or a.ndim != 1:
         raise InputError(
             f"Expected scores of the same topics (got shapes {a.shape} and {b.shape})"
@@ -144,9 +137,6 @@ def bootstrap_interval(
 
     >>> bootstrap_interval(np.array([0.5, 0.5, 0.5]))
     Interval(low=0.5, high=0.5)
-
-    Raises:
-        InputError: there is no value.
     """
     if values.size == 0:
         raise InputError("Expected at least one topic to draw from (got none)")
@@ -171,9 +161,6 @@ def interval_over_sets(
 
     >>> interval_over_sets([np.array([0.2, 0.2]), np.array([0.6, 0.6, 0.6])])
     (0.4, Interval(low=0.4, high=0.4))
-
-    Raises:
-        InputError: a set has fewer than two topics.
     """
     if not sets or min(values.size for values in sets) < _FEWEST:
         raise InputError(f"Expected sets of at least {_FEWEST} topics")
@@ -213,11 +200,7 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def correct_p_values(p_values: FloatArray, method: Correction) -> FloatArray:
-    """Correct p-values by the named method.
-
-    Raises:
-        ConfigurationError: there is no such method.
-    """
+    """Correct p-values by the named method."""
     match method:
         case "bonferroni":
             return bonferroni(p_values)

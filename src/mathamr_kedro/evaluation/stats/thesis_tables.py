@@ -220,12 +220,7 @@ EFFICIENCY: dict[str, tuple[str, tuple[_Quantity, ...]]] = {
 
 
 def benchmark_table(task: str, ours: dict[str, dict[str, float]]) -> Table:
-    """Return Table 4.19 (task 1) or 4.21 (task 2): published systems, then ours.
-
-    Args:
-        task: ``"1"`` or ``"2"``.
-        ours: scores by system and measure, shown as ``Ours / system``.
-    """
+    """Return Table 4.19 (task 1) or 4.21 (task 2): published systems, then ours."""
     number, title, published = {
         "1": ("4.19", "Answer retrieval (Task 1)", _TASK1),
         "2": ("4.21", "Formula retrieval (Task 2)", _TASK2),

@@ -84,12 +84,7 @@ class EncodedRows(NamedTuple):
 
 
 class MarfModel:
-    """The model in a folder.
-
-    Args:
-        folder: of a training that has ended.
-        config: what decided its weights.
-    """
+    """The model in a folder."""
 
     def __init__(self, folder: Path, config: ModelConfig) -> None:
         device = current_compute().choose_device()
@@ -240,13 +235,7 @@ def open_index(
 
 
 class ItemIndex:
-    """Items of one task.
-
-    Args:
-        folder: of the index.
-        model: that encodes.
-        config: what is kept and how it is searched.
-    """
+    """Items of one task."""
 
     def __init__(self, folder: Path, model: MarfModel, config: SearchConfig) -> None:
         self._model, self._candidates = model, config.candidates

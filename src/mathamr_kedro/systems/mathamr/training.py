@@ -72,12 +72,7 @@ class Triple(NamedTuple):
 def train_models(
     config: ModelConfig, prepared: Path, folder: Path, seed: int
 ) -> Epochs:
-    """Train what is not trained yet; return the histories of all models.
-
-    Raises:
-        MissingInputError: ``prepared`` is not whole.
-        TrainingError: the loss is not a number.
-    """
+    """Train what is not trained yet; return the histories of all models."""
     for name in (TRIPLES, BASE, FOLDS):
         if not (prepared / name).exists():
             raise MissingInputError(
@@ -233,11 +228,7 @@ def _describe(measures: Tensor) -> dict[str, float]:
 
 
 def read_triples(path: Path) -> list[Triple]:
-    """Read what :func:`write_triples` wrote.
-
-    Raises:
-        MalformedInputError: a line is no triple.
-    """
+    """Read what :func:`write_triples` wrote."""
     triples = []
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):

@@ -88,11 +88,7 @@ class Encoder:
 
     @cached_property
     def model(self) -> MathAMRPlus:
-        """The network, loaded when it is first asked for.
-
-        Raises:
-            MissingInputError: there is none.
-        """
+        """The network, loaded when it is first asked for."""
         if not self.model_folder.is_dir():
             raise MissingInputError(
                 f"No trained encoder in {str(self.model_folder)!r}; run the stage "
@@ -124,14 +120,7 @@ def encode_graph(
     schema: GraphSchema,
     text: NDArray[np.float32] | None = None,
 ) -> Vectors:
-    """Return the vectors of one graph, of length 1.
-
-    Args:
-        model: on the device to use.
-        graph: with the numbers that the model knows.
-        schema: what the numbers mean.
-        text: vector of its text, for a model that reads texts.
-    """
+    """Return the vectors of one graph, of length 1."""
     device = model.head.inner.weight.device
     batch = GraphBatch.of_graph(graph, schema, text).to(device)
     with torch.no_grad():

@@ -154,13 +154,6 @@ def encode_collection(
 ) -> None:
     """Encode what a store lacks of some graphs; prove that it lacks nothing.
 
-    Args:
-        writer: of the store.
-        function: encodes a range.
-        of: tells the graphs from others of the same store.
-        graphs: say what was encoded.
-        config: size of a shard, and where to run.
-
     Raises:
         DamagedFileError: the store does not hold what the graphs say.
     """
@@ -343,18 +336,7 @@ class VectorStores:
         config: EncodingConfig,
         dtype: Dtype = "float32",
     ) -> None:
-        """Encode all posts and topics that are not encoded yet, shard by shard.
-
-        Args:
-            encoder: trained on these graphs.
-            graphs: of posts and topics, and of formulas beside them that Task 2 may
-                return.
-            config: size of a shard, and where to run.
-            dtype: of the vectors.
-
-        Raises:
-            MalformedInputError: a returnable formula has no vector.
-        """
+        """Encode all posts and topics that are not encoded yet, shard by shard."""
         flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
         types = _repeat_type(FORMULA_TYPE, graphs.formulas)
         posts = {

@@ -113,11 +113,7 @@ class MathAMRPlusIndex:
         return list(self.strategies) if target == "posts" else [NAME]
 
     def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries with their vectors; those without are skipped.
-
-        Raises:
-            MissingInputError: no topic has vectors of its part.
-        """
+        """Return the queries with their vectors; those without are skipped."""
         part = self._find_strategy(form).query_parts
         if queries and queries[0].target == "formulas":
             part = "all"

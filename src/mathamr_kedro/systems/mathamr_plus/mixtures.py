@@ -53,12 +53,7 @@ class Questions(dict[PostId, PostId]):
 
 
 def find_questions(tables: Iterable[pa.Table], indexed: Container[PostId]) -> Questions:
-    """Return the question of each answer, if both are in the index.
-
-    Args:
-        tables: posts, with the columns ``post_id`` and ``parent_id``.
-        indexed: posts in the index.
-    """
+    """Return the question of each answer, if both are in the index."""
     columns = ("post_id", "parent_id")
     return Questions(
         (post, parent)
@@ -88,8 +83,9 @@ def search_posts(
     strategy = replace(strategy, depth=depth)
     if not strategy.mixes and strategy.retrieval != "combined":
         return find_posts(index, queries, strategy)
-    known = question_of if isinstance(question_of, Questions) else None
-    threads = Questions(question_of) if known is None else known
+    threads = (
+        question_of if isinstance(question_of, Questions) else Questions(question_of)
+    )
     candidates = _list_candidates(index, strategy, threads, queries)
     return [
         _Mixture(query, index.posts, strategy, threads).rank(keys)
@@ -172,7 +168,7 @@ class _Mixture(NamedTuple):
             parts = self._compute(keys, "float64")
             scores = combine_scores(*parts, strategy.document_weight)
             return Hits.rank(keys, scores).top(depth)
-        scores = self._add(self._compute(keys, "float32"))
+        scores = self._add(*self._compute(keys, "float32"))
         # A sum of n products of vectors of length 1 is off by at most n 2^-24.
         terms = self.query.vectors.shape[1] + 4
         slack = (1 + strategy.with_document) * terms * 2.0**-24
@@ -182,16 +178,20 @@ class _Mixture(NamedTuple):
 
         def rescore(places: Sequence[int]) -> list[float]:
             chosen = [names[i] for i in places]
-            return self._add(self._compute(chosen, "float64")).tolist()
+            return self._add(*self._compute(chosen, "float64")).tolist()
 
         order, exact = rescore_candidates(names, scores[kept], slack, rescore)
         return Hits([names[i] for i in order[:depth]], exact[:depth])
 
-    def _add(self, parts: _Parts) -> NDArray[np.float64]:
+    def _add(
+        self, mixed: NDArray[np.float64], similar: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         weight = self.strategy.with_document
-        return parts.mixed + weight * parts.similar if weight else parts.mixed
+        return mixed + weight * similar if weight else mixed
 
-    def _compute(self, keys: Sequence[PostId], dtype: str) -> _Parts:
+    def _compute(
+        self, keys: Sequence[PostId], dtype: str
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return MaxSim and the similarity of documents, with the share of questions.
 
         Raises:
@@ -210,7 +210,7 @@ class _Mixture(NamedTuple):
             together = np.maximum(nearest[answer], nearest[question]) @ weights
             mixed = (1 - share) * mixed + share * together
         if not self.strategy.with_document and self.strategy.retrieval != "combined":
-            return _Parts(mixed, np.zeros(len(keys)))
+            return mixed, np.zeros(len(keys))
         whole = document_vector(self.query)
         similar = compare_documents(whole, located, dtype)
         similar = (1 - share) * similar[answer] + share * similar[question]
@@ -221,14 +221,7 @@ class _Mixture(NamedTuple):
                 "preprocessing.graph.structure 'hierarchy' or 'global_maxsim', or "
                 "search by strategy 'maxsim' without with_document"
             )
-        return _Parts(mixed, similar)
-
-
-class _Parts(NamedTuple):
-    mixed: NDArray[np.float64]
-    """(N,) MaxSim of posts, with their questions and with weights."""
-    similar: NDArray[np.float64]
-    """(N,) of document vectors."""
+        return mixed, similar
 
 
 def combine_scores(

@@ -70,11 +70,7 @@ class QueryEncoder:
         self._encode_words = encode_words
 
     def read_text(self, text: str) -> Query:
-        """Prepare words with formulas between dollars.
-
-        Raises:
-            MalformedInputError: there is neither a word nor a formula.
-        """
+        """Prepare words with formulas between dollars."""
         clean, _ = clean_text("", text, _QUERY, markup="text")
         return self._encode(clean, text)
 
@@ -103,11 +99,7 @@ class QueryEncoder:
         )
 
     def encode_part(self, query: Query, part: QueryPart) -> PostEntry:
-        """Encode only the words or only the formulas of a query.
-
-        Raises:
-            MalformedInputError: there are none.
-        """
+        """Encode only the words or only the formulas of a query."""
         clean = take_part(query.clean, part)
         if not clean.text:
             raise MalformedInputError(
@@ -116,11 +108,7 @@ class QueryEncoder:
         return _take_entry(self._encode(clean, clean.text, query.key))
 
     def encode_post(self, post: Post) -> PostEntry:
-        """Encode a post that was not in the collection.
-
-        Raises:
-            MalformedInputError: there is neither a word nor a formula.
-        """
+        """Encode a post that was not in the collection."""
         clean = CleanText(post.text, post.formula_map)
         found = self._encode(clean, post.text, post.post_id, post.post_type)
         return _take_entry(found)

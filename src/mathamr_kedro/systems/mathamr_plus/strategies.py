@@ -214,11 +214,6 @@ def find_formulas(
 
     A visual id has the rank of its best instance. Only formulas on the list of
     returnable ones are returned; one of a comment names the post it belongs to.
-
-    Args:
-        index: where to search.
-        queries: one vector each: the formula node of a topic.
-        depth: how many visual ids.
     """
     results: dict[int, FormulaHits] = {}
     waiting = list(range(len(queries)))

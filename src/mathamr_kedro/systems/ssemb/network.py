@@ -30,12 +30,7 @@ _LAYERS = 2
 
 
 class StructureEncoder(nn.Module):
-    """Formulas to vectors.
-
-    Args:
-        dimension: of a formula's vector.
-        num_labels: of the vocabulary.
-    """
+    """Formulas to vectors."""
 
     def __init__(self, dimension: int, num_labels: int) -> None:
         super().__init__()

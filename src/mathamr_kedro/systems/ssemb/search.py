@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -235,12 +235,8 @@ def _take_some(items: Iterable[T], number: int) -> Iterator[list[T]]:
         yield some
 
 
-class _Query(NamedTuple):
-    """A topic as vectors."""
-
-    structure: NDArray[np.float32] | None
-    """``None``: its formula has no operator tree."""
-    text: NDArray[np.float32] | None
+_Query: TypeAlias = tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
+"""Structure and text of a topic as vectors; ``None``: no operator tree, no texts."""
 
 
 class FormulaSearch(Rankings):
@@ -277,22 +273,21 @@ class FormulaSearch(Rankings):
         return [self._score(self._encode(topic), depth, weight) for topic in topics]
 
     def _score(self, query: _Query, depth: int, weight: float) -> FormulaHits:
-        if query.structure is None:
+        asked, text = query
+        if asked is None:
             return FormulaHits([], np.zeros(0), [], [])
-        ((found, similar),) = self._structure.find(
-            [query.structure], _CANDIDATES, self._visuals
-        )
+        ((found, similar),) = self._structure.find([asked], _CANDIDATES, self._visuals)
         structure = np.full(len(self._visuals), -np.inf)
         structure[found] = similar
         final = structure[self._table.visuals]
         rows = np.flatnonzero(final > -np.inf)
         final = final[rows]
-        if query.text is not None:
+        if text is not None:
             context = self._table.numbers["context"][rows]
             texts, place = np.unique(context, return_inverse=True)
             has_text = texts >= 0
             semantic = np.zeros(len(texts))
-            semantic[has_text] = self._contexts.score(query.text, texts[has_text])
+            semantic[has_text] = self._contexts.score(text, texts[has_text])
             final = weight * final + (1 - weight) * semantic[place]
         return self._table.rank(rows, final, depth)
 
@@ -304,7 +299,7 @@ class FormulaSearch(Rankings):
             if self._texts is not None:
                 context = Contexts.read(topic).find(topic.asked_formula.formula_id)
                 text = self._texts.encode([context])
-            self._known[topic] = _Query(vectors, text)
+            self._known[topic] = vectors, text
         return self._known[topic]
 
 
