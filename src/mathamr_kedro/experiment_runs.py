@@ -159,7 +159,7 @@ class GridRun:
     def ensure_collection(self) -> str:
         """Run the shared stages if they are unfinished; return the checksum."""
         try:
-            self._checksum()
+            _checksum(self.context.catalog)
         except (DatasetError, MathAMRError) as exc:
             if not isinstance(find_cause(exc), MissingInputError):
                 raise
@@ -167,7 +167,7 @@ class GridRun:
             self._check_pairs()  # before the texts are parsed
             self.run_stages(SHARED_STAGES[1:])
         self._check_pairs()
-        return self._checksum()
+        return _checksum(self.context.catalog)
 
     def list_cells(self, seeds: Sequence[int] | None = None) -> list[Cell]:
         """Return all cells; every one's parameters are checked."""
@@ -192,7 +192,8 @@ class GridRun:
         Equal preprocessing is done once before the cells that need it. Cells with the
         same training follow one another, so that the second finds the encoder.
         """
-        store, base = self.store, self._folder_of_runs()
+        store = self.store
+        base = store.base.with_name("experiment_runs")
         todo: dict[str, Cell] = {}
         for cell in cells:
             if store.find(cell.key, collection) is None:
@@ -262,12 +263,6 @@ class GridRun:
         configs = check_stage_parameters(self.context.params)
         number = self.context.catalog.load("training_pairs").counts.get("written", 0)
         configs["ingestion"].check_pairs(number, configs["training"].num_epochs)
-
-    def _checksum(self) -> str:
-        return _checksum(self.context.catalog)
-
-    def _folder_of_runs(self) -> Path:
-        return self.store.base.with_name("experiment_runs")
 
     def _work(
         self, name: str, stages: tuple[str, ...], cell: Cell, folder: Path

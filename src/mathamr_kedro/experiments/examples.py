@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import FormulaMention, Post, Topic
-from mathamr_kedro.base.types import Grade, PostId, TopicId, VisualId
+from mathamr_kedro.base.types import PostId, TopicId, VisualId
 from mathamr_kedro.experiments.cells import KEPT, read_results
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.experiments.results import ShownRun, choose_topic_set, strategy_of
@@ -187,9 +187,11 @@ def _show_results(
         yield _list_scores(run, chosen, topic.topic_id)
         words = texts.describe(chosen.task, [r.document for r in results])
         for result in results:
+            grade = grades.get(result.document)
+            relevance = "not judged" if grade is None else f"relevance {grade}"
             yield (
                 f"**Rank {result.rank}, {_name(chosen.task, result.document)}, "
-                f"{_grade(grades.get(result.document))}, score {result.score:.3f}**"
+                f"{relevance}, score {result.score:.3f}**"
             )
             yield words.get(result.document, "(not in the collection)")
 
@@ -234,10 +236,6 @@ def _quote(text: str, formula_map: Sequence[FormulaMention]) -> str:
 
 def _name(task: int, document: str) -> str:
     return f"post {document}" if task == 1 else f"visual id {document}"
-
-
-def _grade(grade: Grade | None) -> str:
-    return "not judged" if grade is None else f"relevance {grade}"
 
 
 def compare_nodes(

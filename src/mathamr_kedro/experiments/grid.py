@@ -270,20 +270,17 @@ def _select(parameters: Values, stages: Sequence[str]) -> dict[str, Any]:
 
 def _strip(value: Any, place: tuple[str, ...]) -> Any:
     if isinstance(value, Mapping):
-        return dict(_strip_items(value, place))
+        return {
+            str(key): _strip(inner, (*place, str(key)))
+            for key, inner in value.items()
+            if (*place, str(key)) not in _HOW_IT_RUNS
+        }
     if isinstance(value, list | tuple):
         return [_strip(item, place) for item in value]
     # 1 and 1.0 in YAML are the same value.
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _strip_items(values: Values, place: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        inner = (*place, str(key))
-        if inner not in _HOW_IT_RUNS:
-            yield str(key), _strip(value, inner)
 
 
 def _list_tables() -> Collection[str]:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import FormulaInstance, Post, Statement
+from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.graph import read_math_graph
@@ -336,7 +336,10 @@ def _read_posts(
         }
     fields: dict[str, list[str]] = {}
     if system == "bm25_fields":
-        fields = {s.post_id: _field_terms(s) for s in data.statements()}
+        fields = {
+            s.post_id: split_text(f"{s.section}\n{s.contexts}", ())
+            for s in data.statements()
+        }
     posts = (p for p in data.posts() if p.post_type in types)
     for post in report_progress(posts, f"posts read for {system}", total=total):
         terms = list_terms(post) + questions.get(post.parent_id or "", [])
@@ -364,10 +367,6 @@ def _titled_terms(post: Post) -> list[str]:
     end = len(post.title)
     title = [mention for mention in post.formula_map if mention.end <= end]
     return _text_terms(post) + split_text(post.text[:end], title) * (_NAME_WEIGHT - 1)
-
-
-def _field_terms(statement: Statement) -> list[str]:
-    return split_text(f"{statement.section}\n{statement.contexts}", ())
 
 
 def _query_terms(system: str, query: Query) -> list[str]:

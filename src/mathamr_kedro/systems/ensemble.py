@@ -152,10 +152,9 @@ class Ensemble:
             if terms:
                 score = sum(term.weight * term.similarity for term in terms)
                 return (ScorePart(chosen, score, score, terms),)
-        last = self._last
-        if last is None or last[0] is not query or last[1] != types:
-            last = None
-        lists = last[2] if last is not None and chosen in last[2] else None
+        last, lists = self._last, None
+        if last is not None and last[0] is query and last[1] == types:
+            lists = last[2] if chosen in last[2] else None
         lists = lists or self._ask(query, chosen, types)
         if chosen in self._members:
             return (self._explain_part(chosen, query, key, lists),)

@@ -22,7 +22,7 @@ scaling (``"none"``) it counts as much as the last that the list does have.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -118,8 +118,47 @@ class Fusion:
             sort_as_trec_eval(Hits(hits.judged_ids, hits.scores)) for hits in lists
         ]
         ids = list(dict.fromkeys(i for hits in rankings for i in hits.ids))
-        shares = _SPLIT[self.method](rankings, ids, weights, self)
-        return dict(zip(ids, shares.T, strict=True))
+        return dict(zip(ids, self._share(rankings, ids, weights).T, strict=True))
+
+    def _share(
+        self, rankings: Sequence[Hits], ids: Sequence[str], weights: Scores
+    ) -> Scores:
+        """(runs, ids) what each run adds to a score."""
+        place = {i: n for n, i in enumerate(ids)}
+        ranks, table = np.zeros((2, len(rankings), len(ids)))
+        for row, found in enumerate(rankings):
+            columns = [place[i] for i in found.ids]
+            ranks[row, columns] = weights[row] / (
+                self.k + np.arange(1, len(columns) + 1)
+            )
+            if columns:
+                if self.scale == "none":
+                    table[row] = found.scores.min()
+                table[row, columns] = self._scale(found.scores)
+        match self.method:
+            case "rrf":
+                return ranks
+            case "score_rrf":
+                # What a run did not return has no rank, whatever its score would be.
+                return ranks * table
+            case "max":
+                is_best = np.arange(len(table))[:, None] == table.argmax(0)
+                return np.where(is_best, table, 0.0)
+            case "f1":
+                with np.errstate(divide="ignore"):
+                    mean = 1.0 / (1.0 / np.clip(table, 0.0, None)).sum(0)
+                return np.tile(mean, (len(table), 1))
+        shares: Scores = weights[:, None] * table
+        return shares / weights.sum()
+
+    def _scale(self, scores: Scores) -> Scores:
+        low, high = scores.min(), scores.max()
+        if self.scale == "none":
+            return scores
+        scaled: Scores = (
+            (scores - low) / (high - low) if high > low else np.ones_like(scores)
+        )
+        return scaled
 
 
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str | None = None) -> Run:
@@ -174,78 +213,3 @@ def _name_formulas(hits: Hits, lists: Sequence[Hits]) -> Hits:
         hits.ids,
         [post for _, post in formulas],
     )
-
-
-def _split_ranks(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    place = {i: n for n, i in enumerate(ids)}
-    shares = np.zeros((len(rankings), len(ids)))
-    for row, weight, ranking in zip(shares, weights, rankings, strict=True):
-        columns = [place[i] for i in ranking.ids]
-        row[columns] = weight / (fusion.k + np.arange(1, len(columns) + 1))
-    return shares
-
-
-def _split_scored_ranks(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    shares = _split_ranks(rankings, ids, weights, fusion)
-    # What a run did not return has no rank in it, whatever its score would be.
-    return shares * _score_table(rankings, ids, fusion)
-
-
-def _score_table(rankings: list[Hits], ids: list[str], fusion: Fusion) -> Scores:
-    """(runs, ids) scores, scaled."""
-    place = {i: n for n, i in enumerate(ids)}
-    table = np.zeros((len(rankings), len(ids)))
-    for row, ranking in zip(table, rankings, strict=True):
-        if not ranking.ids:
-            continue
-        scores, low, high = ranking.scores, ranking.scores.min(), ranking.scores.max()
-        if fusion.scale == "none":
-            row[:] = low
-        elif high > low:
-            scores = (scores - low) / (high - low)
-        else:
-            scores = np.ones_like(scores)
-        row[[place[i] for i in ranking.ids]] = scores
-    return table
-
-
-def _split_weighted(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    shares: Scores = weights[:, None] * _score_table(rankings, ids, fusion)
-    return shares / weights.sum()
-
-
-def _split_max(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    table = _score_table(rankings, ids, fusion)
-    shares = np.zeros_like(table)
-    columns = np.arange(len(ids))
-    best = table.argmax(0)
-    shares[best, columns] = table[best, columns]
-    return shares
-
-
-def _split_f1(
-    rankings: list[Hits], ids: list[str], weights: Scores, fusion: Fusion
-) -> Scores:
-    table = np.clip(_score_table(rankings, ids, fusion), 0.0, None)
-    with np.errstate(divide="ignore"):
-        shares: Scores = np.tile(1.0 / (1.0 / table).sum(0), (len(table), 1))
-    return shares
-
-
-_SPLIT: dict[str, Callable[[list[Hits], list[str], Scores, Fusion], Scores]] = {
-    "rrf": _split_ranks,
-    "score_rrf": _split_scored_ranks,
-    "weighted": _split_weighted,
-    "mean": _split_weighted,
-    "max": _split_max,
-    "f1": _split_f1,
-}
-"""(runs, ids) what each run adds to a score."""

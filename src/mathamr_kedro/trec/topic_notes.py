@@ -69,10 +69,6 @@ def read_topic_notes(path: Path | str) -> TopicNotes:
             name: _SAME.get(row[place].strip().lower(), row[place].strip())
             for name, place in columns.items()
         }
-    return _share_with_formula_topics(notes)
-
-
-def _share_with_formula_topics(notes: TopicNotes) -> TopicNotes:
     shared = {
         "B." + topic.removeprefix("A."): values
         for topic, values in notes.items()

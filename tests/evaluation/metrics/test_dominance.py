@@ -81,7 +81,7 @@ def test_no_relevant_answer_above_is_no_row() -> None:
 def test_a_threshold_is_a_share() -> None:
     with pytest.raises(ConfigurationError, match="of at least 0 and below 1"):
         MathDominance({}, {}, (50,))
-    with pytest.raises(ConfigurationError, match=r"got 1\.0"):
+    with pytest.raises(ConfigurationError, match=r"got \(0\.5, 1\.0\)"):
         MathDominance({}, {}, (0.5, 1.0))
     assert MathDominance({}, {}, (0.0,)).thresholds == (0.0,)
 

@@ -9,14 +9,13 @@ alike.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import chain
 from typing import Literal
 
 import numpy as np
 
-from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.evaluation.metrics.protocols import Protocol
 from mathamr_kedro.evaluation.metrics.rankings import FloatArray, Rankings, count_ties
@@ -298,7 +297,8 @@ def _check_scores(
     lists = rankings.lists
     ties = sum(count_ties(hits.scores) for hits in lists.values())
     judged_ties = sum(
-        count_ties(_judged_scores(hits, qrels.grades[t])) for t, hits in lists.items()
+        count_ties(hits.scores[[i in qrels.grades[t] for i in hits.ids]])
+        for t, hits in lists.items()
     )
     rounded = sum(count_rounding_ties(hits.scores) for hits in lists.values())
     findings += find(
@@ -356,10 +356,6 @@ def _rises_with_rank(run: Run, topic: TopicId) -> bool:
         return False
     steps = np.diff(scores[np.argsort(run.ranks_of(topic), kind="stable")])
     return bool(np.all(steps >= 0) and np.any(steps > 0))
-
-
-def _judged_scores(hits: Hits, judged: Mapping[str, int]) -> FloatArray:
-    return hits.scores[[i in judged for i in hits.ids]]
 
 
 def count_rounding_ties(scores: FloatArray) -> int:

@@ -82,7 +82,8 @@ class Evaluation:
         """Return the means by measure, over all topics or over some ``rows``."""
         counted = self.counted if rows is None else self.counted & rows[:, None]
         anchors = (self.scores, self.floors, self.shuffled, self.ceilings)
-        means = [_mean(values, counted) for values in anchors]
+        number = np.maximum(counted.sum(axis=0), 1)
+        means = [np.where(counted, v, 0.0).sum(axis=0) / number for v in anchors]
         names = [measure.name for measure in self.measures]
         return {
             name: Summary(*(float(m[i]) for m in means)) for i, name in enumerate(names)
@@ -142,7 +143,9 @@ def evaluate_run(
         )
     rankings = Rankings.of(run, qrels.grades, protocol, visual_ids)
     if num_documents is None and not protocol.pooled:
-        num_documents = _count_documents(rankings, qrels, corpus_ids)
+        names = set(corpus_ids or ())
+        names.update(*qrels.grades.values(), *(h.ids for h in rankings.lists.values()))
+        num_documents = len(names)
     tables = _score(rankings, qrels, protocol, num_documents)
     findings = diagnose(run, qrels, protocol, rankings, visual_ids, corpus_ids)
     evaluation = Evaluation(run.name, protocol, tuple(qrels.grades), *tables, findings)
@@ -169,14 +172,6 @@ def _score_lists(
             own = look_up_grades(rankings.lists[topic].ids, by_id)
             scores[row] = [m.score(own, _all_grades(by_id)) for m in measures]
     return scores
-
-
-def _count_documents(
-    rankings: Rankings, qrels: Qrels, corpus_ids: Collection[str] | None
-) -> int:
-    names = set(corpus_ids or ())
-    names.update(*qrels.grades.values(), *(h.ids for h in rankings.lists.values()))
-    return len(names)
 
 
 def _score(
@@ -235,12 +230,6 @@ def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:
 
 def _all_grades(by_id: Mapping[str, int]) -> GradeArray:
     return np.fromiter(by_id.values(), dtype=np.int64, count=len(by_id))
-
-
-def _mean(values: FloatArray, counted: npt.NDArray[np.bool_]) -> FloatArray:
-    return np.where(counted, values, 0.0).sum(axis=0) / np.maximum(
-        counted.sum(axis=0), 1
-    )
 
 
 def _by_size(value: str) -> tuple[int, str]:

@@ -106,7 +106,7 @@ def rank_documents(
 ) -> Ranked:
     """Rank documents by trec_eval's rule, or by their ranks if these are given."""
     kept = _first_places(hits.ids)
-    ids = _take(hits.ids, kept)
+    ids = hits.ids if kept is None else [hits.ids[i] for i in kept.tolist()]
     scores = hits.scores if kept is None else hits.scores[kept]
     if kept is not None and ranks is not None:
         ranks = ranks[kept]
@@ -166,7 +166,3 @@ def _first_places(ids: Sequence[str]) -> IntArray | None:
     for place, i in enumerate(ids):
         first.setdefault(i, place)
     return np.fromiter(first.values(), dtype=np.int64)
-
-
-def _take(ids: Sequence[str], places: IntArray | None) -> Sequence[str]:
-    return ids if places is None else [ids[i] for i in places.tolist()]

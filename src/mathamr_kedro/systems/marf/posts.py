@@ -143,7 +143,8 @@ def prepare_posts(
     context = ContextEncoder(find_text_model(config.context))
     accepted = set(sources.pairs())
     found = accepted | _find_voted(sources)
-    pairs = nsmallest(config.max_pairs or len(found), found, key=_hash_pair)
+    number_of_pairs = config.max_pairs or len(found)
+    pairs = nsmallest(number_of_pairs, found, key=lambda pair: _hash(" ".join(pair)))
     pairs.sort(key=lambda pair: pair not in accepted)
     wanted = {key for pair in pairs for key in pair}
 
@@ -246,10 +247,6 @@ def _read_posts(sources: Collection, wanted: set[PostId], done: str) -> Iterator
     posts = (p for p in sources.posts() if p.post_id in wanted)
     for post in report_progress(posts, f"posts {done} for marf", total=len(wanted)):
         yield read_post(post)
-
-
-def _hash_pair(pair: TrainingPair) -> int:
-    return _hash(f"{pair.question_id} {pair.answer_id}")
 
 
 def _hash(text: str) -> int:

@@ -256,15 +256,8 @@ def open_first_stages(config: SearchConfig, sources: Collection) -> dict[str, Ra
 
 def _open_terms(system: str, sources: Collection) -> Ranker:
     """BM25; the collection is read when it is first asked."""
-
-    @cache
-    def build() -> Ranker:
-        return FormulaTermIndex.build(system, sources).rank
-
-    def rank(topics: Sequence[Query], depth: int) -> Sequence[Hits]:
-        return build()(topics, depth)
-
-    return rank
+    build = cache(lambda: FormulaTermIndex.build(system, sources))
+    return lambda topics, depth: build().rank(topics, depth)
 
 
 def _open_run(path: str, sources: Collection) -> Ranker:
@@ -355,12 +348,12 @@ class PostStrings:
 
     def rank(self, topics: Sequence[Query], depth: int) -> list[Hits]:
         """Return the best answers for topics."""
-        return [self._rank(topic, depth) for topic in topics]
-
-    def _rank(self, topic: Query, depth: int) -> Hits:
-        name = self._find_model(f"B{topic.key.removeprefix('A')}")
-        (query,) = self._open(name).encode([self._contexts.write_topic(topic)])
-        vectors = self._vectors(name)
-        cosines = vectors.score(query[None], np.arange(len(vectors.rows)))
-        scores = np.maximum(cosines, 0.0)[self._rows].prod(1)
-        return Hits.rank(self._ids, scores).top(depth)
+        found = []
+        for topic in topics:
+            name = self._find_model(f"B{topic.key.removeprefix('A')}")
+            query = self._open(name).encode([self._contexts.write_topic(topic)])
+            vectors = self._vectors(name)
+            cosines = vectors.score(query, np.arange(len(vectors.rows)))
+            scores = np.maximum(cosines, 0.0)[self._rows].prod(1)
+            found.append(Hits.rank(self._ids, scores).top(depth))
+        return found

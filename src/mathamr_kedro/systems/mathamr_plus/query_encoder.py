@@ -30,7 +30,6 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.graph import (
     FORMULA,
-    GraphArrays,
     GraphRecord,
     RecordArrays,
     read_placeholder,
@@ -38,7 +37,7 @@ from mathamr_kedro.graph import (
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.mathamr_plus.encoder import encode_graph
-from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
+from mathamr_kedro.vectors.post_vectors import PostEntry
 
 _QUERY = "query"
 """Key of a typed query."""
@@ -131,10 +130,13 @@ class QueryEncoder:
         known = [
             formulas[n] for k, n in zip(kinds, numbers, strict=True) if k == FORMULA
         ]
+        text = None
+        if self._encode_words is not None:
+            text = self._encode_words([restore_latex(*clean)])[0]
         entry = PostEntry(
             key,
             kind,
-            self._compute(graph, clean),
+            encode_graph(self._model, graph, self._arrays.schema, text),
             kinds,
             numbers,
             [m.formula_id for m in known],
@@ -149,12 +151,6 @@ class QueryEncoder:
             entry=entry,
             warnings=problems,
         )
-
-    def _compute(self, graph: GraphArrays, clean: CleanText) -> Vectors:
-        text = None
-        if self._encode_words is not None:
-            text = self._encode_words([restore_latex(*clean)])[0]
-        return encode_graph(self._model, graph, self._arrays.schema, text)
 
 
 def _take_entry(query: Query) -> PostEntry:

@@ -222,12 +222,10 @@ def find_formulas(
         found = index.search_formulas([queries[i] for i in waiting], fetch)
         again = []
         for i, hits in zip(waiting, found, strict=True):
-            results[i] = _name_owners(hits.first_instances().top(depth))
+            best = hits.first_instances().top(depth)
+            owners = [find_owner(key) for key in best.post_ids]
+            results[i] = replace(best, post_ids=owners)
             if len(results[i]) < depth and len(hits) == fetch:
                 again.append(i)
         waiting, fetch = again, 4 * fetch
     return [results[i] for i in range(len(queries))]
-
-
-def _name_owners(hits: FormulaHits) -> FormulaHits:
-    return replace(hits, post_ids=[find_owner(key) for key in hits.post_ids])
