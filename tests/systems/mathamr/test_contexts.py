@@ -1,4 +1,4 @@
-"""What is written of a formula and its sentence, in the five forms of the paper."""
+"""Math graphs as strings, and formulas in their contexts."""
 
 from __future__ import annotations
 
@@ -12,19 +12,168 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.amr import split_chunks
-from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.records import FormulaInstance, FormulaMention
 from mathamr_kedro.corpus.placeholders import FormulaMarks
+from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula.graphs import linearise
-from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
+from mathamr_kedro.graph.fusion import fuse_graph, write_fused
 from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr import Representation
-from mathamr_kedro.systems.mathamr.contexts import Contexts
+from mathamr_kedro.systems.mathamr.contexts import Contexts, LinearGraph
 from mathamr_kedro.systems.mathamr.system import ModelConfig
 from tests.systems.mathamr.world import draw_graph, find_trees, make_post, make_topic
 
+FORMULAS = ("x^n+y^n", "\\frac{a}{b}", "2x-3", "\\sum_{i=1}^ni", "f(x,y,z)")
 SOURCES = Collection(trees_of=find_trees)
 TEXT = "Note this. Find FORMULA_0 for FORMULA_1. Then FORMULA_2 holds."
 POST = make_post("7", TEXT, "x^2", "n", "y")
+
+
+def fuse(amr: str, *latex: str, mode: str = "mathamr_plus"):
+    mentions = tuple(
+        FormulaMention(f"FORMULA_{n}", f"f{n}", "", formula, 0, 9)
+        for n, formula in enumerate(latex)
+    )
+    record = GraphRecord("1", amr, "answer", mentions)
+    fused = fuse_graph(record, StoredTrees(None), mode)
+    return read_math_graph(write_fused(record, fused).graph)
+
+
+def opt(latex: str) -> str:
+    tree = trees_from_latex(latex).opt
+    assert isinstance(tree, FormulaTree)
+    return linearise(tree)
+
+
+def write_slowly(graph, trees: dict[int, str]) -> list[str]:
+    """Depth first: roles by name, equal ones last first, each node once."""
+    children: dict[int, list[tuple[str, int]]] = {}
+    formulas = {part.node: part for part in graph.formulas}
+    for holder, role, target in graph.lines:
+        children.setdefault(holder, []).append((role, target))
+    words: list[str] = []
+    seen: set[int] = set()
+
+    def visit(node: int) -> None:
+        if node in seen:
+            return
+        seen.add(node)
+        links = list(reversed(children.get(node, [])))
+        if node in formulas:
+            tree = trees.get(formulas[node].number)
+            links = [x for x in links if x[0] not in ("opt", "slt", "math")]
+            links += [("math", -1)] if tree else []
+        else:
+            words.append(graph.atoms[node].lower())
+        for _, target in sorted(links, key=lambda link: link[0].lower()):
+            if target < 0:
+                words.extend(tree.split())
+            else:
+                visit(target)
+
+    visit(0)
+    return words
+
+
+@st.composite
+def amr_graphs(draw):
+    """A rooted AMR with re-entrancies; some nodes are formulas."""
+    count = draw(st.integers(1, 9))
+    roles = st.sampled_from(["ARG0", "ARG1", "arg1", "mod", "ARG1-of", "op1", "zoo"])
+    formulas = iter(range(9))
+    parents = {n: draw(st.integers(0, n - 1)) for n in range(1, count)}
+    concepts = {}
+    for n in range(count):
+        is_formula = draw(st.booleans())
+        concepts[n] = f"FORMULA_{next(formulas)}" if is_formula else f"c{n % 3}-01"
+
+    def write(node: int) -> str:
+        lines = [f":{draw(roles)} {write(n)}" for n, p in parents.items() if p == node]
+        if draw(st.booleans()):
+            lines.append(":polarity -")
+        if draw(st.booleans()):
+            lines.append(f":{draw(roles)} v{draw(st.integers(0, node))}")
+        return f"(v{node} / {concepts[node]} {' '.join(lines)})"
+
+    return write(0), sum(c.startswith("FORMULA") for c in concepts.values())
+
+
+@settings(max_examples=50)
+@given(amr_graphs(), st.data())
+def test_a_whole_graph_is_written_depth_first(made, data):
+    text, count = made
+    latex = [data.draw(st.sampled_from(FORMULAS)) for _ in range(count)]
+    graph = fuse(text, *latex)
+    trees = {n: opt(formula) for n, formula in enumerate(latex)}
+    assert LinearGraph(graph).write().split() == write_slowly(graph, trees)
+    in_mode = fuse(text, *latex, mode="mathamr")
+    assert LinearGraph(in_mode).write() == LinearGraph(graph).write()
+
+
+@settings(max_examples=50)
+@given(amr_graphs(), st.data())
+def test_nothing_is_lost_and_nothing_is_written_twice(made, data):
+    text, count = made
+    latex = [data.draw(st.sampled_from(FORMULAS)) for _ in range(count)]
+    graph = fuse(text, *latex)
+    words = LinearGraph(graph).write().split()
+    concepts = [a for a in graph.without_formulas().atoms if "FORMULA" not in a]
+    expected = concepts + [w for formula in latex for w in opt(formula).split()]
+    assert sorted(words) == sorted(expected)
+    with_latex = LinearGraph(graph, dict(enumerate(latex))).write()
+    assert sorted(with_latex.split()) == sorted(concepts + latex)
+
+
+def test_the_example_of_the_paper():
+    amr = """(f / find-01 :mode imperative :ARG0 (y / you)
+      :ARG1 (t / thing :ARG2-of (s / solve-01) :ARG1-of (g / general-02)
+        :mod (e / equal-01 :ARG2 (x / FORMULA_0))))"""
+    words = LinearGraph(fuse(amr, "x^n+y^n+z^n")).write()
+    assert words == (
+        "find-01 you thing general-02 solve-01 equal-01 plus SUP 𝑧 𝑛 SUP 𝑦 𝑛 SUP 𝑥 𝑛 "
+        "imperative"
+    )
+
+
+TWO_SENTENCES = """(m / multi-sentence
+  :snt1 (s / show-01 :ARG1 (f / FORMULA_0 :mod (n / new)))
+  :snt2 (h / hold-01 :ARG1 f :ARG0 (g / FORMULA_1)))"""
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (0, "show-01 𝑥 new"),
+        # of the formula that the first sentence defines, only the formula
+        (1, "hold-01 𝑦 𝑥"),
+        # lost by the AMR: in the sentence of the formula before it, by :math
+        (2, "hold-01 𝑦 𝑥 𝑧"),
+    ],
+)
+def test_a_formula_stands_in_its_sentence(number, expected):
+    formulas = ("x", "y", "z")[: max(number + 1, 2)]
+    texts = LinearGraph(fuse(TWO_SENTENCES, *formulas)).write_sentences()
+    assert texts[number] == expected
+
+
+def test_formulas_of_a_sentence_share_its_text():
+    texts = LinearGraph(fuse(TWO_SENTENCES, "x", "y", "z")).write_sentences()
+    assert texts[1] == texts[2] != texts[0]
+
+
+def test_names_keep_their_quotes_and_escapes_are_undone():
+    graph = read_math_graph('(n / name :op1 "Taylor" :op2 (q / a%2Fb))')
+    assert LinearGraph(graph).write() == 'name "taylor" a/b'
+
+
+def test_a_sentence_that_shares_a_node_keeps_its_formulas():
+    """The second sentence is in the brackets of the first, upside down."""
+    amr = """(m / multi-sentence
+      :snt1 (f / find-01 :ARG1 (p / person :mod-of (g / FORMULA_0 :domain (t / true))))
+      :snt2 t)"""
+    texts = LinearGraph(fuse(amr, "x")).write_sentences()
+    assert texts == {0: "true 𝑥 person"}
 
 
 def write(representation, post=POST):

@@ -1,4 +1,4 @@
-"""Paired tests against scipy and against all signs."""
+"""Tests of significance, their corrections, and intervals."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
-from mathamr_kedro.base.errors import InputError
+from mathamr_kedro.base.errors import ConfigurationError, InputError
 from mathamr_kedro.evaluation.stats.significance import (
+    bonferroni,
+    bootstrap_interval,
+    correct_p_values,
+    holm,
     paired_t_test,
     randomisation_test,
 )
+
+VALUES = np.random.default_rng(2).normal(0.03, 0.1, 78)
 
 
 def two_systems(seed: int, topics: int, shift: float):
@@ -118,3 +125,66 @@ def test_topics_must_match(test):
         test(np.zeros(3), np.zeros(2))
     with pytest.raises(InputError, match=r"at least two topics to test \(got 1\)"):
         test(np.zeros(1), np.zeros(1))
+
+
+@pytest.mark.parametrize("confidence", [0.9, 0.95])
+def test_interval_is_that_of_scipy_up_to_the_draw(confidence):
+    theirs = stats.bootstrap(
+        (VALUES,), np.mean, n_resamples=20_000, confidence_level=confidence,
+        method="percentile", rng=np.random.default_rng(0),
+    ).confidence_interval  # fmt: skip
+    ours = bootstrap_interval(VALUES, confidence, num_samples=20_000, seed=1)
+    assert ours == pytest.approx(tuple(theirs), abs=0.001)
+
+
+def test_interval_depends_on_the_seed_alone():
+    assert bootstrap_interval(VALUES, seed=3) == bootstrap_interval(VALUES, seed=3)
+    assert bootstrap_interval(VALUES, seed=3) != bootstrap_interval(VALUES, seed=4)
+    assert bootstrap_interval(VALUES) == bootstrap_interval(VALUES, 0.95, 10_000, 0)
+
+
+def test_interval_covers_the_true_mean_as_often_as_it_says():
+    rng = np.random.default_rng(5)
+    hits = 0
+    for _ in range(300):
+        low, high = bootstrap_interval(rng.normal(1, 1, 60), num_samples=500)
+        hits += low <= 1 <= high
+    assert 0.90 <= hits / 300 <= 0.98
+
+
+def test_one_topic_has_no_width_and_none_is_refused():
+    assert bootstrap_interval(np.array([0.5])) == (0.5, 0.5)
+    with pytest.raises(InputError, match="at least one topic"):
+        bootstrap_interval(np.array([]))
+
+
+@pytest.mark.parametrize("count", [1, 4, 12])
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(bonferroni, "bonferroni"), (holm, "holm")]
+)
+def test_corrected_p_values_are_those_of_statsmodels(monkeypatch, count, ours, theirs):
+    # statsmodels looks for garbage at every call: seconds, beside all other tests.
+    monkeypatch.setattr("gc.collect", lambda: 0)
+    rng = np.random.default_rng(1)
+    p_values = rng.choice([1e-12, 0.001, 0.004, 0.02, 0.04, 0.3, 1.0], count)
+    expected = multipletests(p_values, method=theirs)[1]
+    np.testing.assert_allclose(ours(p_values), expected, rtol=1e-12)
+
+
+def test_holm_is_never_stricter_than_bonferroni():
+    p_values = np.random.default_rng(1).random(50) ** 4
+    assert (holm(p_values) <= bonferroni(p_values)).all()
+    assert (holm(p_values) < bonferroni(p_values)).any()
+
+
+def test_correction_by_name():
+    p_values = np.array([0.01, 0.04])
+    assert correct_p_values(p_values, "bonferroni").tolist() == [0.02, 0.08]
+    assert correct_p_values(p_values, "holm").tolist() == [0.02, 0.04]
+    assert correct_p_values(p_values, "none").tolist() == [0.01, 0.04]
+    with pytest.raises(ConfigurationError, match="did you mean 'holm'"):
+        correct_p_values(p_values, "hulm")
+
+
+def test_no_tests_need_no_correction():
+    assert holm(np.array([])).size == 0
