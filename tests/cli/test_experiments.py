@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 
+from mathamr_kedro import experiment_runs
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
@@ -195,8 +196,7 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
     vars(grid)["context"] = SimpleNamespace(
         params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
     )
-    # Of a collection that is not there.
-    monkeypatch.setattr(GridRun, "_checksum", lambda grid: "data")
+    monkeypatch.setattr(experiment_runs, "checksum_collection", lambda *_: "data")
     with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
         grid.ensure_collection()
     pairs.counts["written"] = 2
@@ -206,13 +206,13 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
 def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
     done: list[Any] = []
 
-    def fingerprint(grid):
+    def fingerprint(catalog):
         if not done:
             raise MissingInputError("nothing is there")
         return "data"
 
     # The stages themselves would take minutes.
-    monkeypatch.setattr(GridRun, "_checksum", fingerprint)
+    monkeypatch.setattr(experiment_runs, "_checksum", fingerprint)
     # The same.
     monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))
