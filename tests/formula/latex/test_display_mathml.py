@@ -72,6 +72,8 @@ def test_limits_stand_above_and_below_only_in_display_style():
 def test_fences_grow_with_left_and_right_alone():
     assert 'stretchy="true"' in draw(r"\left(\frac ab\right)")
     assert 'stretchy="true"' not in draw(r"f(x) = (\frac ab)")
+    assert draw(r"\left(\int f(x)|g|\right)").count('stretchy="true"') == 2
+    assert draw(r"\left\{x\middle|y\right\}").count('stretchy="true"') == 3
     assert draw(r"\begin{pmatrix}a\\b\end{pmatrix}").count('stretchy="true"') == 2
 
 

@@ -197,7 +197,8 @@ def _draw_row(row: Row) -> str:
             parts.append(_THIN)
         if item.__class__ is Symbol:
             near = items[max(0, place - 1) : place + 2]
-            high = stretched or any(_is_high(other) for other in near)
+            ends = place in (0, len(items) - 1) or item.role == "MIDDLE"
+            high = (stretched and ends) or any(_is_high(other) for other in near)
             sign = before is None or _find_role(before) in _BEFORE_SIGN
             parts.append(draw_symbol(item, high and item.role in FENCES, sign))
         else:
