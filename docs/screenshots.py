@@ -3,8 +3,8 @@
 Builds the static pages of Kedro-Viz, serves them on this machine alone and has a
 headless Chromium (``apt-get install chromium``) take a picture of each; then starts
 ``mathamr serve`` over the demo (``make demo`` comes first) and takes those of the
-search page. ``--only viz`` or ``--only serve`` takes one half; ``--data-root`` names
-the folder of the demo's data, if it is another one.
+search page, and one over a paper in LaTeX. ``--only`` takes a part; ``--data-root``
+names the folder of the demo's data, if it is another one.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ PROJECT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PROJECT))  # the browser of the tests
 
 from tests.serve.browser import Page, open_browser  # noqa: E402
+from tests.test_statement_search import PAPER  # noqa: E402
 
 IMAGES = PROJECT / "docs/images"
 PICTURES = {
@@ -103,11 +104,24 @@ def take_picture(url: str, size: tuple[int, int], file: Path) -> None:
 
 
 @contextmanager
-def run_server(data_root: str | None) -> Iterator[str]:
-    """Run ``mathamr serve`` over the demo."""
+def index_paper() -> Iterator[str]:
+    """Run the stages on a paper in LaTeX, in a folder that is removed afterwards."""
+    stages = "ingestion,amr_parsing,graph_fusion,preprocessing,training,indexing"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "notes").mkdir()
+        (Path(folder) / "notes/primes.tex").write_text(PAPER, encoding="utf-8")
+        values = f"raw_root={folder}/notes,data_root={folder}/data"
+        command = ["kedro", "run", "--env", "own", "--pipelines", stages]
+        subprocess.run([*command, "--params", values], cwd=PROJECT, check=True)
+        yield f"{folder}/data"
+
+
+@contextmanager
+def run_server(data_root: str | None, env: str = "demo") -> Iterator[str]:
+    """Run ``mathamr serve``."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
+    command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", env]
     command += ["--port", str(port)]
     command += ["--data-root", data_root] if data_root else []
     address = f"http://127.0.0.1:{port}/"
@@ -132,17 +146,19 @@ FOUND = "document.querySelector('.card math')"
 WHY = "document.querySelectorAll('#sheet .pair svg').length === 2"
 
 
+def show_page(page: Page, address: str, name: str, query: str, condition: str) -> None:
+    """Write the picture of an address when a condition holds."""
+    for _ in range(2):  # the first search of a kind reads what others find read
+        page.open(address + query)
+        page.wait(condition)
+    page.run("document.fonts.ready.then(() => true)")
+    time.sleep(0.5)
+    page.take_picture(IMAGES / f"serve_{name}.png")
+
+
 def take_serve_pictures(page: Page, address: str) -> None:
     """Write the pictures of the search page."""
-
-    def show(name: str, query: str, condition: str) -> None:
-        for _ in range(2):  # the first search of a kind reads what others find read
-            page.open(address + query)
-            page.wait(condition)
-        page.run("document.fonts.ready.then(() => true)")
-        time.sleep(0.5)
-        page.take_picture(IMAGES / f"serve_{name}.png")
-
+    show = partial(show_page, page, address)
     page.resize(1100, 820)
     page.prefer("light")
     show("start", "", "document.querySelector('#examples math')")
@@ -164,19 +180,27 @@ def take_serve_pictures(page: Page, address: str) -> None:
 
 
 def main() -> None:
-    """Take all pictures, or one half of them."""
+    """Take all pictures, or a part of them."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=("viz", "serve"))
+    parser.add_argument("--only", choices=("viz", "serve", "statements"))
     parser.add_argument("--data-root")
     given = parser.parse_args()
     IMAGES.mkdir(exist_ok=True)
-    if given.only != "serve":
+    if given.only in (None, "viz"):
         with build_pages() as folder, serve(folder) as address:
             for name, (query, size) in PICTURES.items():
                 take_picture(f"{address}{query}", size, IMAGES / name)
-    if given.only != "viz":
+    if given.only in (None, "serve"):
         with run_server(given.data_root) as address, open_browser() as page:
             take_serve_pictures(page, address)
+    if given.only in (None, "statements"):
+        with (
+            index_paper() as root,
+            run_server(root, "own") as address,
+            open_browser() as page,
+        ):
+            page.resize(1100, 820)
+            show_page(page, address, "statements", "?q=primes+that+divide", FOUND)
 
 
 if __name__ == "__main__":

@@ -60,7 +60,9 @@ def check_wording(typed: str, words: str, count: CountWord) -> Wording:
     language = _name_language(list(found), count)
     if language:
         return Wording((language,))
-    unknown = [word for word in found if len(word) > 1 and not count(word)]
+    small = frozenset().union(*_STOP_WORDS.values())  # a short corpus may lack "that"
+    asked = [word for word in found if len(word) > 1 and word not in small]
+    unknown = [word for word in asked if not count(word) and not count(f"{word}'s")]
     corrected = typed
     for word in list(unknown):
         if best := _correct(word, count):
