@@ -4,8 +4,7 @@
 files         plain or gzip, NFC names; lines of columns ─────────────┐
 runs          run files of three forms ──► Run                        │ used by corpus,
 qrels         ──► Judgment, Qrels                                     │ metrics and runs
-tables        TSV with a header ──► visual_ids ──► VisualIds          │
-topic_notes   category, difficulty, dependency by topic ──────────────┘
+tables        TSV with a header ──► VisualIds, notes about topics ────┘
 ```
 
 >>> from mathamr_kedro.trec import Run
@@ -31,9 +30,13 @@ from mathamr_kedro.trec.qrels import (
     read_qrels,
 )
 from mathamr_kedro.trec.runs import RUN_FORMS, Run, RunForm, read_run, write_run
-from mathamr_kedro.trec.tables import read_table
-from mathamr_kedro.trec.topic_notes import DIMENSIONS, TopicNotes, read_topic_notes
-from mathamr_kedro.trec.visual_ids import VisualIds
+from mathamr_kedro.trec.tables import (
+    DIMENSIONS,
+    TopicNotes,
+    VisualIds,
+    read_table,
+    read_topic_notes,
+)
 
 __all__ = [
     "ARQMATH",

@@ -16,14 +16,24 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.trec.files import open_binary, refuse_damaged_gzip
+from mathamr_kedro.base.types import FormulaId, TopicId, VisualId
+from mathamr_kedro.trec.files import open_binary, read_text, refuse_damaged_gzip
 
 _MAX_CELL = 16 * 2**20  # a longer cell means that a quote was never closed
+
+TopicNotes = dict[TopicId, dict[str, str]]
+"""Value of each dimension by topic, e.g. ``{"A.201": {"category": "Proof"}}``."""
+
+DIMENSIONS = ("category", "difficulty", "dependency", "multi-part")
+"""Columns that are looked for, in the order of the reports."""
+_TOPIC_NAMES = ("topic", "topic_id", "topic id", "topic number", "number")
+_SAME = {"calculation": "Computation"}
 
 
 def read_table(
@@ -179,3 +189,131 @@ class _OpenQuoteError(Exception):
 def _split(line: str) -> list[str]:
     row = line.rstrip("\r\n")
     return row.split("\t") if row else []
+
+
+def read_topic_notes(path: Path | str) -> TopicNotes:
+    """Read what kind of question each topic is, as the organisers noted it.
+
+    ::
+
+        Topic,...,Dependency,Difficulty,Category,...
+        A.201,...,Text,Low,Proof,...
+
+    - A CSV or TSV file with a header; columns are found by name, in any order and case.
+    - It needs a column of topics and at least one of :data:`DIMENSIONS`.
+    - Empty rows do not count; a row without a topic, or with fewer cells than the
+      header, cannot be read.
+    - *Calculation*, as the category is called in 2021, is the *Computation* of the
+      other years.
+    - A Task 2 topic ``B.x`` is in the question of ``A.x`` and shares its notes.
+
+    Raises:
+        MissingInputError: there is no such file.
+        MalformedInputError: it has no column of topics or none of the dimensions, or a
+            row cannot be read; the message names file and line.
+    """
+    path = Path(path)
+    text = read_text(path)
+    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    header = [name.strip().lower() for name in next(reader, [])]
+    topic_column = next((header.index(n) for n in _TOPIC_NAMES if n in header), None)
+    columns = {name: header.index(name) for name in DIMENSIONS if name in header}
+    if topic_column is None or not columns:
+        raise MalformedInputError(
+            f"Expected a column 'Topic' and one of {list(DIMENSIONS)} "
+            f"(got {header!r}) ({path.name}, line 1)"
+        )
+    notes: TopicNotes = {}
+    for row in reader:
+        if not any(cell.strip() for cell in row):
+            continue
+        if len(row) < len(header) or not row[topic_column].strip():
+            raise MalformedInputError(
+                f"Expected a topic and {len(header)} columns (got {row!r}) "
+                f"({path.name}, line {reader.line_num})"
+            )
+        notes[row[topic_column].strip()] = {
+            name: _SAME.get(row[place].strip().lower(), row[place].strip())
+            for name, place in columns.items()
+        }
+    shared = {
+        "B." + topic.removeprefix("A."): values
+        for topic, values in notes.items()
+        if topic.startswith("A.")
+    }
+    return shared | notes
+
+
+class VisualIds(NamedTuple):
+    """Visual ids of formulas: the part of the formula index that scoring needs.
+
+    Formulas that look the same share a visual id. Task 2 judges visual ids, while
+    systems return formula instances. The visual id is found by the name of its column,
+    which is at another place in V2 and V3::
+
+        id post_id thread_id type visual_id formula                               V2
+        id post_id thread_id type comment_id old_visual_id visual_id issue formula  V3
+
+    A file of two columns without header, ``formula_id  visual_id``, is read as well.
+    """
+
+    of_formula: dict[FormulaId, VisualId]
+    known: frozenset[VisualId]
+    """Visual ids that occur in the index."""
+    not_retrievable: frozenset[FormulaId]
+    """Formulas with the issue ``d``: not in the posts, never to be returned."""
+
+    @classmethod
+    def read(
+        cls,
+        paths: Iterable[Path | str],
+        formula_ids: Collection[FormulaId] | None = None,
+        visual_ids: Collection[VisualId] | None = None,
+    ) -> VisualIds:
+        """Read visual ids from index files or from folders of them.
+
+        The whole index has 28 million rows; name what is needed and only that is kept.
+
+        Args:
+            paths: TSV files, plain or gzip, or folders with ``*.tsv`` and ``*.tsv.gz``.
+            formula_ids: formulas to keep; all when absent.
+            visual_ids: visual ids to look for (``known``); all when absent.
+
+        Raises:
+            MissingInputError: a file or folder is missing, or a folder holds no TSV.
+            MalformedInputError: a file has no visual ids, or a row cannot be read.
+        """
+        wanted = None if formula_ids is None else frozenset(formula_ids)
+        looked_for = None if visual_ids is None else frozenset(visual_ids)
+        of_formula: dict[FormulaId, VisualId] = {}
+        known: set[VisualId] = set()
+        hidden: set[FormulaId] = set()
+        for formula_id, visual_id, issue in _read_visual_ids(paths):
+            if looked_for is None or visual_id in looked_for:
+                known.add(visual_id)
+            if wanted is None or formula_id in wanted:
+                of_formula[formula_id] = visual_id
+                if "d" in issue:
+                    hidden.add(formula_id)
+        return cls(of_formula, frozenset(known), frozenset(hidden))
+
+
+def _read_visual_ids(paths: Iterable[Path | str]) -> Iterator[list[str]]:
+    columns, optional = ("id|formula_id", "visual_id"), ("issue",)
+    for path in _list_files(paths):
+        for row in read_table(path, columns, optional, needs_header=False):
+            if isinstance(row, Failure):
+                raise MalformedInputError(f"{row.detail} ({row.source}, {row.place})")
+            yield row[1]
+
+
+def _list_files(paths: Iterable[Path | str]) -> Iterator[Path]:
+    for path in map(Path, paths):
+        if not path.is_dir():
+            yield path
+            continue
+        found = sorted([*path.glob("*.tsv"), *path.glob("*.tsv.gz")])
+        if not found:
+            raise MissingInputError(f"No *.tsv files in the folder {str(path)!r}")
+        yield from found

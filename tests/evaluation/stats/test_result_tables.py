@@ -10,7 +10,6 @@ from scipy import stats
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.evaluation.stats.comparisons import TestConfig
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
     SeedResult,
@@ -19,6 +18,7 @@ from mathamr_kedro.evaluation.stats.result_tables import (
     select_best_seed,
     summarise_seeds,
 )
+from mathamr_kedro.evaluation.stats.significance import TestConfig
 from mathamr_kedro.evaluation.stats.tables import Column, Figure
 
 LAYOUT = Layout(

@@ -2,20 +2,13 @@
 
 ```
 SeedResult (per-topic scores of one seed)
-   │ seeds          best seed, mean ± std
-   │ comparisons    every condition against the baseline: t, randomisation, bootstrap
-   │ corrections    Bonferroni, Holm over all tests of the experiment
+   │ significance   every condition against the baseline: t, randomisation, bootstrap;
+   │                Bonferroni, Holm over all tests of the experiment
    ▼
 result_tables ──► Table ──► Markdown, CSV, LaTeX        layouts: thesis_tables
 ```
 """
 
-from mathamr_kedro.evaluation.stats.comparisons import (
-    QUERY_SECONDS,
-    Comparison,
-    TestConfig,
-    compare_with_baseline,
-)
 from mathamr_kedro.evaluation.stats.paper_tables import PaperTable
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
@@ -26,10 +19,14 @@ from mathamr_kedro.evaluation.stats.result_tables import (
     summarise_seeds,
 )
 from mathamr_kedro.evaluation.stats.significance import (
+    QUERY_SECONDS,
+    Comparison,
     FloatArray,
     Interval,
     PairedTest,
+    TestConfig,
     bootstrap_interval,
+    compare_with_baseline,
     correct_p_values,
     interval_over_sets,
     paired_t_test,

@@ -26,17 +26,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.evaluation.stats.comparisons import (
-    Comparison,
-    TestConfig,
-    compare_with_baseline,
-)
 from mathamr_kedro.evaluation.stats.result_tables import (
     Layout,
     Results,
     SeedResult,
     describe_tests,
     mean_table,
+)
+from mathamr_kedro.evaluation.stats.significance import (
+    Comparison,
+    TestConfig,
+    compare_with_baseline,
 )
 from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
 

@@ -21,12 +21,12 @@ import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError, suggest
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.evaluation.stats.comparisons import (
+from mathamr_kedro.evaluation.stats.significance import (
     Comparison,
+    FloatArray,
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.evaluation.stats.significance import FloatArray
 from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
 
 _SPREAD = re.compile(r"mean ± std( over seeds)?")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mathamr_kedro.evaluation.stats.comparisons import QUERY_SECONDS
 from mathamr_kedro.evaluation.stats.result_tables import Layout
+from mathamr_kedro.evaluation.stats.significance import QUERY_SECONDS
 from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
 
 NDCG = Column("nDCG'", "nDCG'")

@@ -5,8 +5,7 @@
     encoder         a trained encoder, to be called
     encoding        prepared graphs ──> vectors ──> stores, by each encoder
     query_encoder   words and LaTeX ──> vectors of a query or of a new post
-    strategies      how posts and formulas are found in an index of vectors
-    mixtures        posts by MaxSim and more, with their questions
+    strategies      how posts and formulas are found, by MaxSim and more
     index           all of it as an index to ask; what a score is the sum of
 """
 
@@ -20,16 +19,14 @@ from mathamr_kedro.systems.mathamr_plus.encoding import (
     encode_collection,
 )
 from mathamr_kedro.systems.mathamr_plus.index import NAME, MathAMRPlusIndex
-from mathamr_kedro.systems.mathamr_plus.mixtures import (
-    Questions,
-    find_questions,
-    search_posts,
-)
 from mathamr_kedro.systems.mathamr_plus.query_encoder import EncodeWords, QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import (
+    Questions,
     Strategy,
     find_formulas,
     find_posts,
+    find_questions,
+    search_posts,
 )
 
 __all__ = [

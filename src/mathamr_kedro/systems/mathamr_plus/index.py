@@ -15,9 +15,12 @@ from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts, name_part
 from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.systems.base import PostTypes, Query, Target, Term
-from mathamr_kedro.systems.mathamr_plus.mixtures import search_posts
 from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
-from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_formulas
+from mathamr_kedro.systems.mathamr_plus.strategies import (
+    Strategy,
+    find_formulas,
+    search_posts,
+)
 from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
 from mathamr_kedro.vectors.protocol import document_vector
 
@@ -33,7 +36,7 @@ def list_terms(
     store: PostReader,
     question_of: Mapping[PostId, PostId],
 ) -> tuple[Term, ...]:
-    """Return what the score of a post is the sum of (``mixtures``).
+    """Return what the score of a post is the sum of.
 
     Empty if it depends on the other candidates too, or on a part of the query.
     """
