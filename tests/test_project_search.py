@@ -121,6 +121,12 @@ def test_a_dollar_that_nothing_closes_is_named(searcher):
     assert any("nothing closes a '$'" in warning for warning in found.warnings)
 
 
+def test_formulas_are_read_as_keyboards_have_them(searcher):
+    found = searcher().search("is sqrt(p) <= pi as n → ∞", top=1)
+    formulas = [m.latex.split() for m in found.query.formula_map]
+    assert formulas == [[r"\sqrt{p}", r"\le", r"\pi"], ["n", r"\to", r"\infty"]]
+
+
 def test_a_title_finds_the_same(searcher):
     found = searcher().search("Prove that $\\sqrt p$ is irrational for every prime $p$")
     assert found.results[0].close == "the same"

@@ -46,9 +46,11 @@ def test_it_has_the_trees_of_its_latex(typed, latex):
         (r"let x \in \RR be", r"let $x \in \mathbb{R}$ be"),
         (r"$x$ and y² = 2", r"$x$ and $y^{2} = 2$"),
         ("is sqrt(p) irrational", r"is $\sqrt{p}$ irrational"),
+        ("$n → ∞$ and x<=pi", r"$n \to  \infty$ and $x\le \pi$"),
+        ("does n → ∞?", r"does $n \to  \infty$?"),  # no dollar closes after a blank
         ("sqrt 2 is irrational", r"$\sqrt{2}$ is irrational"),
-        ("1/n as n -> infinity", r"$1/n$ as $n \to  \infty $"),
-        ("e.g. pi/4 or x>=-1", r"e.g. $\pi /4$ or $x\ge -1$"),
+        ("1/n as n -> infinity", r"$1/n$ as $n \to  \infty$"),
+        ("e.g. pi/4 or x>=-1", r"e.g. $\pi/4$ or $x\ge -1$"),
     ],
 )
 def test_formulas_get_their_dollars(typed, marked):

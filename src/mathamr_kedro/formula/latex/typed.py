@@ -28,7 +28,7 @@ _ENCLOSING = re.compile(r"\\(norm|abs)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _ROOT = re.compile(r"(?:√|(?<![\\A-Za-z])sqrt)\s*(?:\(((?:[^()]|\([^()]*\))*)\)|(\w+))")
 _PLAIN = {
     "<=>": r"\iff ", "<=": r"\le ", ">=": r"\ge ", " !=": r" \ne ", "->": r"\to ",
-    "=>": r"\Rightarrow ", "pi": r"\pi ", "infinity": r"\infty ",
+    "=>": r"\Rightarrow ", "pi": r"\pi", "infinity": r"\infty",
 }  # fmt: skip
 """As keyboards have it; ``n!=1`` is about a factorial."""
 _PLAINLY = re.compile(
@@ -93,7 +93,8 @@ def mark_formulas(text: str) -> str:
     """
     parts, end = [], 0
     for found in _DELIMITED.finditer(text):
-        parts += [_mark(text[end : found.start()]), write_latex(found[0])]
+        formula = re.sub(r"(?<=[a-z]) \$$", "$", write_latex(found[0]))  # closes it
+        parts += [_mark(text[end : found.start()]), formula]
         end = found.end()
     return "".join([*parts, _mark(text[end:])])
 
@@ -112,7 +113,7 @@ def _mark(text: str) -> str:
         )
         if {"M", "C"} & {*run_words} or _EQUATION.search(run_words):
             start, stop = words[first].start(), words[last - 1].end()
-            parts += [text[end:start], f"${write_latex(text[start:stop])}$"]
+            parts += [text[end:start], f"${write_latex(text[start:stop]).strip()}$"]
             end = stop
     return "".join([*parts, text[end:]])
 
