@@ -20,7 +20,7 @@ def read(folder, unit="statement"):
     return posts, [x for x in found if isinstance(x, Failure)]
 
 
-def write_pdf(path, *pages):
+def write_pdf(path, *pages, title=""):
     """Write a PDF with a line of text on each page."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
@@ -35,6 +35,7 @@ def write_pdf(path, *pages):
             "/MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> >> >>",
             f"<< /Length {len(shown)} >>\nstream\n{shown}\nendstream",
         ]
+    objects.append(f"<< /Title ({title}) >>")
     content, places = "%PDF-1.4\n", []
     for number, text in enumerate(objects, start=1):
         places.append(len(content))
@@ -42,7 +43,8 @@ def write_pdf(path, *pages):
     table = "".join(f"{place:010d} 00000 n \n" for place in places)
     path.write_text(
         f"{content}xref\n0 {len(places) + 1}\n0000000000 65535 f \n{table}"
-        f"trailer << /Root 1 0 R /Size {len(places) + 1} >>\n"
+        f"trailer << /Root 1 0 R /Size {len(places) + 1} "
+        f"/Info {len(places)} 0 R >>\n"
         f"startxref\n{len(content)}\n%%EOF\n"
     )
 
@@ -99,6 +101,13 @@ def test_pages_of_a_pdf_are_documents_said_to_be_lossy(tmp_path):
     assert (note.reason, note.kept) == ("lossy_pdf", True)
     (whole,), _ = read(tmp_path, "file")
     assert whole.text == "Compact spaces\n\nTychonoff"
+
+
+def test_a_pdf_has_the_title_of_its_author_and_no_name_of_a_file(tmp_path):
+    for name, title in (("a", "Topology"), ("b", "Microsoft Word - x.docx")):
+        write_pdf(tmp_path / f"{name}.pdf", "Compact spaces", title=title)
+    posts, _ = read(tmp_path)
+    assert [post.title for post in posts] == ["Topology", ""]
 
 
 LEAN = """/-! # Numbers

@@ -103,6 +103,10 @@ def read_with_pandoc(path: Path) -> str:
     return _CODE_CELL.sub("", text) if form == "ipynb" else text
 
 
+_FILE_NAME = re.compile(r"\.(?:docx?|html?|tex|dvi|odt|rtf|pptx?|md|pdf)$", re.I)
+"""Titles that programs give a PDF: ``Microsoft Word - notes.docx``."""
+
+
 def read_pdf(path: Path) -> tuple[str, list[str]]:
     """Return the title of a PDF, and the text layer of each page.
 
@@ -118,6 +122,7 @@ def read_pdf(path: Path) -> tuple[str, list[str]]:
         reader = pypdf.PdfReader(path)
         pages = [page.extract_text() for page in reader.pages]
         title = str((reader.metadata and reader.metadata.title) or "")
+        title = "" if _FILE_NAME.search(title) else title
     except Exception as exc:  # pypdf raises what it meets in a damaged file
         reason = " ".join(str(exc).split())[:200] or type(exc).__name__
         raise MalformedInputError(
