@@ -59,7 +59,7 @@ for stage in ("graph_fusion", "preprocessing"):
 
 def open_shards(data: Path, name: str) -> PenmanShards:
     """Open the graphs that a stage wrote."""
-    return PenmanShards(ShardFolder(data / "03_primary" / name, SUFFIX))
+    return PenmanShards(data / "03_primary" / name)
 
 
 def check_round_trips(graphs: PenmanShards, random_graphs: int) -> tuple[int, int, int]:

@@ -30,7 +30,7 @@ import httpx
 from benchmarks.faults import DAMAGES, shorten
 from benchmarks.serving import run_server
 from mathamr_kedro.base.records import Post
-from mathamr_kedro.base.root_checksums import NAME
+from mathamr_kedro.base.writers import NAME
 from mathamr_kedro.cli.doctor import find_damage
 from mathamr_kedro.project import open_context
 from mathamr_kedro.project_search import open_updatable_index

@@ -32,9 +32,13 @@ from benchmarks.pyg_twin import PygTwin
 from mathamr_kedro.graph import DeviceShards, GraphShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
-from mathamr_kedro.learning.steps.buckets import Buckets
-from mathamr_kedro.learning.steps.resident import ResidentSteps
+from mathamr_kedro.learning.steps import (
+    Buckets,
+    OptimizerConfig,
+    ResidentSteps,
+    TrainingStep,
+    split_pairs,
+)
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 

@@ -25,7 +25,7 @@ from omegaconf import OmegaConf
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import LAYOUTS
 from mathamr_kedro.experiment_runs import GridRun
-from mathamr_kedro.learning import pattern_teacher
+from mathamr_kedro.learning import distillation
 from mathamr_kedro.project import open_catalog
 from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
@@ -117,7 +117,7 @@ def done(roots, download, project) -> Iterator[Callable[[str], Path]]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MATHAMR_ARQMATH", str(download))
         # Its principal axes take the cube of the width.
-        patch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
+        patch.setattr(distillation, "_WIDTH", TEACHER_WIDTH)
         yield cache(lambda command: run(command, roots, project))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from kedro.framework.context import KedroContext
 from kedro.framework.project import pipelines as registered
 from kedro.pipeline import Pipeline
 
@@ -55,3 +56,16 @@ def register_pipelines() -> dict[str, Pipeline]:
 def _read_default_parameters() -> dict[str, Any]:
     conf, env = str(find_project() / "conf"), os.environ.get("KEDRO_ENV")
     return EnvironmentLoader(conf, env=env, **EnvironmentLoader.ARGUMENTS)["parameters"]
+
+
+class ProjectContext(KedroContext):
+    """Kedro's context, which registers the pipelines of its environment.
+
+    A hook after the creation of a context would do as well, but Kedro-Viz opens a
+    project without its hooks.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Not self.params: to check those, Kedro builds all pipelines.
+        use_parameters(self.config_loader["parameters"])

@@ -43,10 +43,10 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.hints import complete_commands
-from mathamr_kedro.pipelines.amr_parsing.parameters import AmrParsingConfig
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
-from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
-from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.pipelines.amr_parsing import AmrParsingConfig
+from mathamr_kedro.pipelines.evaluation import EvaluationConfig
+from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
+from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project import open_catalog, read_environment
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import CommentTexts

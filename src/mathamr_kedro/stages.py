@@ -15,14 +15,14 @@ from mathamr_kedro.experiments.grid import SYSTEM, SYSTEMS
 from mathamr_kedro.systems.registry import read_system
 
 _PARAMETERS: Mapping[str, str] = {
-    "ingestion": "pipelines.ingestion.parameters:IngestionConfig",
-    "amr_parsing": "pipelines.amr_parsing.parameters:AmrParsingConfig",
-    "graph_fusion": "pipelines.graph_fusion.parameters:GraphFusionConfig",
-    "preprocessing": "pipelines.preprocessing.parameters:PreprocessingStageConfig",
+    "ingestion": "pipelines.ingestion:IngestionConfig",
+    "amr_parsing": "pipelines.amr_parsing:AmrParsingConfig",
+    "graph_fusion": "pipelines.graph_fusion:GraphFusionConfig",
+    "preprocessing": "pipelines.preprocessing:PreprocessingStageConfig",
     "training": "experiments.trainings:TrainingStageConfig",
-    "indexing": "pipelines.indexing.parameters:IndexingConfig",
-    "evaluation": "pipelines.evaluation.parameters:EvaluationConfig",
-    "significance": "pipelines.significance.parameters:SignificanceConfig",
+    "indexing": "pipelines.indexing:IndexingConfig",
+    "evaluation": "pipelines.evaluation:EvaluationConfig",
+    "significance": "pipelines.significance:SignificanceConfig",
 }
 """Where the dataclass of each stage is; it is loaded when it is asked for."""
 
@@ -68,8 +68,8 @@ def check_stage_parameters(
             configs[key] = read_parameters(declared, values, where=key)
     for name, values in (parameters.get(SYSTEMS) or {}).items():
         read_system(name, values or {})
-    if "preprocessing" in running:
-        _check_graphs(configs)
+    if "preprocessing" in running and {"graph_fusion", "preprocessing"} <= {*configs}:
+        configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
     if "evaluation" in running:
         _check_searches(configs)
     _check_experiment(read_experiment(parameters), configs)
@@ -79,11 +79,6 @@ def check_stage_parameters(
     if {"preprocessing", "training"} & {*running} and "training" in configs:
         _check_released(configs)
     return configs
-
-
-def _check_graphs(configs: Mapping[str, Any]) -> None:
-    if {"graph_fusion", "preprocessing"} <= configs.keys():
-        configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
 
 
 def _check_searches(configs: Mapping[str, Any]) -> None:

@@ -10,12 +10,21 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.base.shards import EndOfShards, Shard, ShardFolder, StartOfShards
-from mathamr_kedro.base.shards.lists import ShardList
+from mathamr_kedro.base.shards import (
+    EndOfShards,
+    Shard,
+    ShardFolder,
+    ShardList,
+    StartOfShards,
+)
 
 
 def write(folder, name, text="x", made_from="a"):
     folder.write(name, made_from, {"written": 1}, lambda path: path.write_text(text))
+
+
+def save(folder, item):
+    folder.save(item, lambda rows, path: path.write_text(str(rows)))
 
 
 @pytest.fixture
@@ -111,7 +120,7 @@ def test_damaged_shards_are_refused_and_made_again(folder, damage):
             again.check(file)
     assert [line for line in again.list_damage() if "posts-1" in line]
     start = StartOfShards("a")
-    again.save(start)
+    save(again, start)
     assert start.finished == {"posts-0"}
     write(again, "posts-1")
     again.complete("a")
@@ -146,14 +155,14 @@ def test_failures_to_try_again_leave_their_shard_unfinished(folder):
 def test_shards_of_another_source_are_not_finished(folder):
     folder.write("posts-0", "a", {}, lambda path: path.write_text("x"), "digest 1")
     start = StartOfShards("a")
-    folder.save(start)
+    save(folder, start)
     assert start.is_finished("posts-0", "digest 1")
     assert not start.is_finished("posts-0", "digest 2")
 
 
 def fill(folder, seconds):
     start = StartOfShards("a", {"texts": "1", "parser": "x"}, reuse="parser")
-    folder.save(start)
+    save(folder, start)
     write(folder, "posts-0")
     folder.complete("a")
     (folder.path / ".seconds").write_text(str(seconds))
@@ -164,15 +173,15 @@ def test_costly_shards_are_not_thrown_away_unasked(folder):
     parts = {"texts": "1", "parser": "y"}
     asked = {"reuse": "parser", "discard": "amr_parsing.discard"}
     with pytest.raises(ConfigurationError) as caught:
-        folder.save(StartOfShards("b", parts, **asked))
+        save(folder, StartOfShards("b", parts, **asked))
     message = str(caught.value)
     for part in ("2.0 h", "parser", "amr_parsing.discard=true", "moved away"):
         assert part in message
     assert "texts" not in message
     assert [f.name for f in folder.files()] == ["posts-0.txt"]
-    folder.save(StartOfShards("b", parts, **asked, may_discard=True))
+    save(folder, StartOfShards("b", parts, **asked, may_discard=True))
     write(folder, "posts-0", made_from="b")
-    folder.save(StartOfShards("c", {"texts": "1", "parser": "z"}, **asked))  # cheap
+    save(folder, StartOfShards("c", {"texts": "1", "parser": "z"}, **asked))  # cheap
 
 
 @pytest.mark.parametrize(("seconds", "asks"), [(3599, False), (3600.5, True)])
@@ -181,27 +190,27 @@ def test_work_of_an_hour_is_costly(folder, seconds, asks):
     start = StartOfShards("b", {"texts": "1", "parser": "y"})
     if asks:
         with pytest.raises(ConfigurationError, match="parser"):
-            folder.save(start)
+            save(folder, start)
     else:
-        folder.save(start)
+        save(folder, start)
 
 
 def test_folder_that_is_not_there_has_no_shards(tmp_path):
     assert ShardList.read(tmp_path / "none") == ShardList()
     folder = ShardFolder(tmp_path / "none", ".txt")
     start = StartOfShards("a")
-    folder.save(start)
+    save(folder, start)
     assert (start.finished, start.files) == (frozenset(), {})
 
 
 def test_old_shards_wait_aside_for_new_ones(folder):
     fill(folder, 7200)
     start = StartOfShards("b", {"texts": "2", "parser": "x"}, reuse="parser")
-    folder.save(start)
+    save(folder, start)
     assert [f.read_text() for f in start.previous] == ["x"]
     write(folder, "posts-0", "new", made_from="b")
     again = StartOfShards("b", {"texts": "2", "parser": "x"}, reuse="parser")
-    folder.save(again)  # killed and started again
+    save(folder, again)  # killed and started again
     assert again.previous == start.previous
     folder.complete("b")
     assert not (folder.path / ".previous").exists()
@@ -211,7 +220,7 @@ def test_old_shards_wait_aside_for_new_ones(folder):
 def test_work_is_noted(folder, monkeypatch):
     clock = iter([0.0, 10.0, 35.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
-    folder.save(StartOfShards("a"))
+    save(folder, StartOfShards("a"))
     write(folder, "posts-0")
     write(folder, "posts-1")
     assert float((folder.path / ".seconds").read_text()) == 35.0
@@ -249,7 +258,7 @@ def test_the_end_of_another_input_leaves_no_shards_of_the_first(folder):
 def test_a_new_start_forgets_time_half_files_and_what_waits_aside(folder):
     fill(folder, 7200)
     (folder.path / ".posts-1.txt.part").write_text("half")
-    folder.save(StartOfShards("b", {"parser": "x"}, reuse="parser"))
+    save(folder, StartOfShards("b", {"parser": "x"}, reuse="parser"))
     assert not (folder.path / ".posts-1.txt.part").exists()
     assert not (folder.path / ".seconds").exists()
     assert [f.name for f in (folder.path / ".previous").iterdir()] == ["a-posts-0.txt"]
@@ -272,7 +281,7 @@ def test_damaged_shards_do_not_wait_aside(folder):
     flip(folder.path / "posts-0.txt")
     again = ShardFolder(folder.path, ".txt")
     start = StartOfShards("b", {"parser": "x"}, reuse="parser")
-    again.save(start)
+    save(again, start)
     assert [f.name for f in start.previous] == ["a-posts-1.txt"]
 
 
@@ -283,7 +292,7 @@ def test_shards_that_are_made_again_are_counted_and_named(folder, caplog):
     for n in range(6):
         (folder.path / f"posts-{n}.txt").unlink()
     with caplog.at_level(logging.WARNING):
-        folder.save(StartOfShards("a"))
+        save(folder, StartOfShards("a"))
     (line,) = caplog.messages
     assert line.startswith("6 damaged or missing shards")
     assert line.endswith("posts-0, posts-1, posts-2, posts-3, posts-4")
@@ -294,7 +303,7 @@ def test_a_start_tells_files_and_sources_of_what_is_finished(folder):
     folder.write("posts-0", "a", {}, lambda path: path.write_text("x"), "digest 1")
     write(folder, "posts-1")
     start = StartOfShards("a")
-    folder.save(start)
+    save(folder, start)
     assert start.sources == {"posts-0": "digest 1"}
     names = ("posts-0", "posts-1")
     assert start.files == {name: folder.path / f"{name}.txt" for name in names}
@@ -315,7 +324,7 @@ def test_a_shard_that_its_writer_has_just_replaced_is_whole(folder):
 def test_folders_above_are_made(tmp_path, mark):
     folder = ShardFolder(tmp_path / "a" / "b", ".txt")
     if mark:
-        folder.save(EndOfShards("a"))
+        save(folder, EndOfShards("a"))
         assert folder.files() == []
     else:
         write(folder, "posts-0")
@@ -334,7 +343,7 @@ def test_shards_of_two_earlier_inputs_wait_aside(folder):
     fill(folder, 0)
     for made_from in ("b", "c"):
         start = StartOfShards(made_from, {"parser": "x"}, reuse="parser")
-        folder.save(start)
+        save(folder, start)
         write(folder, "posts-0", made_from=made_from)
     assert [f.name for f in start.previous] == ["a-posts-0.txt", "b-posts-0.txt"]
 

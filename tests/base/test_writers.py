@@ -15,8 +15,7 @@ import pytest
 
 from mathamr_kedro.base.errors import LockedError, StorageError, find_cause
 from mathamr_kedro.base.files import FolderLock
-from mathamr_kedro.base.root_checksums import list_root_damage
-from mathamr_kedro.base.writers import TOKEN, WriterLock
+from mathamr_kedro.base.writers import TOKEN, WriterLock, list_root_damage
 from tests.conftest import copy_project
 from tests.pipelines.graph_world import open_catalog, open_session
 

@@ -16,7 +16,7 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.cli import index, search
-from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project import open_catalog
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.vectors import EngineConfig, VectorIndex, VectorStore, open_index

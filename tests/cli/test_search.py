@@ -19,7 +19,7 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.cli import explain, search
-from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project_search import open_search
 from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.systems.search_config import list_search_strategies

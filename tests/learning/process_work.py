@@ -12,7 +12,7 @@ import torch
 import torch.distributed as dist
 
 from mathamr_kedro.graph import GraphShards
-from mathamr_kedro.learning import pattern_teacher
+from mathamr_kedro.learning import distillation
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.pairs import TrainingPairs
@@ -58,7 +58,7 @@ def run_two(job: Job) -> list[int | None]:
 
 def _train(job: Job, rank: int, port: int) -> None:
     torch.set_num_threads(1)
-    pattern_teacher._WIDTH = TEACHER_WIDTH
+    distillation._WIDTH = TEACHER_WIDTH
     store = dist.TCPStore("127.0.0.1", port, is_master=False)
     os.environ["WORLD_SIZE"] = "2"
     dist.init_process_group("gloo", store=store, rank=rank, world_size=2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.graph import GraphVariant
-from mathamr_kedro.learning.card import Provenance
+from mathamr_kedro.learning.releasing import Provenance
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from tests.learning.conftest import SCHEMA

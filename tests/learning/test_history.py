@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.learning.history import Progress
+from mathamr_kedro.learning.checkpoints import Progress
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr_kedro.learning import pattern_teacher
+from mathamr_kedro.learning import distillation
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.pattern_teacher import PatternTeacher
+from mathamr_kedro.learning.distillation import PatternTeacher
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
@@ -65,7 +65,7 @@ def test_prepared_graphs_bring_their_pairs(shards, tmp_path):
 def test_prepared_graphs_bring_the_names_of_symbols(shards, tmp_path, monkeypatch):
     seen = []
     # Its principal axes take the cube of the width.
-    monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
+    monkeypatch.setattr(distillation, "_WIDTH", TEACHER_WIDTH)
     monkeypatch.setattr(
         "mathamr_kedro.learning.inputs.PatternTeacher",
         lambda *arguments: seen.append(arguments[-1]) or PatternTeacher(*arguments),

@@ -19,11 +19,14 @@ from mathamr_kedro.graph import (
     GraphShards,
     ShardWriter,
 )
-from mathamr_kedro.learning.distillation import DistillationConfig
-from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.distillation import (
+    DistillationConfig,
+    FormulaSymbols,
+    PatternTeacher,
+    list_patterns,
+)
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.pattern_teacher import PatternTeacher, list_patterns
 from mathamr_kedro.learning.trainer import train
 from tests.learning.conftest import make_posts
 
@@ -34,7 +37,7 @@ CPU = torch.device("cpu")
 def width(monkeypatch):
     """Few dimensions of hashed sets: finding the principal ones takes their cube."""
     # Seconds, not minutes.
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._WIDTH", 256)
+    monkeypatch.setattr("mathamr_kedro.learning.distillation._WIDTH", 256)
 
 
 def walk_patterns(graph, schema, max_length, symbols):
@@ -178,7 +181,7 @@ def test_graphs_without_layout_trees_lend_their_operators():
 def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkeypatch):
     # As many dimensions as there are patterns: nothing is lost.
     for name in ("_WIDTH", "_DIMENSION"):
-        monkeypatch.setattr(f"mathamr_kedro.learning.pattern_teacher.{name}", 2048)
+        monkeypatch.setattr(f"mathamr_kedro.learning.distillation.{name}", 2048)
     teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU, symbols)
     found = Counter(pattern for each in sets.values() for pattern in each)
     idf = {p: max(0.0, math.log((len(sets) + 1) / (n + 0.5))) for p, n in found.items()}
@@ -201,7 +204,7 @@ def test_similarity_is_the_cosine_of_weighted_sets(shards, sets, symbols, monkey
 def test_few_dimensions_are_the_principal_ones(shards, symbols, monkeypatch):
     found = []
     for dimension in (256, 5):
-        home = "mathamr_kedro.learning.pattern_teacher._DIMENSION"
+        home = "mathamr_kedro.learning.distillation._DIMENSION"
         monkeypatch.setattr(home, dimension)
         teacher = PatternTeacher(shards, DistillationConfig(1.0), CPU, symbols)
         found.append(teacher.vectors.double().numpy())
@@ -219,7 +222,7 @@ def test_principal_dimensions_of_a_part_keep_similarities(shards, symbols, monke
     config = DistillationConfig(1.0)
     whole = PatternTeacher(shards, config, CPU, symbols).vectors.float()
     for name, value in (("_SAMPLE", 1), ("_GRAPHS", 4)):  # of a few graphs, a part
-        monkeypatch.setattr(f"mathamr_kedro.learning.pattern_teacher.{name}", value)
+        monkeypatch.setattr(f"mathamr_kedro.learning.distillation.{name}", value)
     part = PatternTeacher(shards, config, CPU, symbols).vectors.float()
     # All dimensions remain here, whatever their order.
     assert torch.allclose(part @ part.T, whole @ whole.T, atol=1e-2)
@@ -236,7 +239,7 @@ def test_a_graph_in_several_parts_has_the_same_teacher(shards, monkeypatch):
     whole = PatternTeacher(shards, config, CPU).vectors.float()
     assert torch.equal(PatternTeacher(shards, config, CPU).vectors.float(), whole)
     # Parts of a few graphs, as the collection has few.
-    monkeypatch.setattr("mathamr_kedro.learning.pattern_teacher._GRAPHS", 7)
+    monkeypatch.setattr("mathamr_kedro.learning.distillation._GRAPHS", 7)
     parts = PatternTeacher(shards, config, CPU).vectors.float()
     # Eigenvectors may turn by rounding; similarities may not.
     assert torch.allclose(parts @ parts.T, whole @ whole.T, atol=1e-2)

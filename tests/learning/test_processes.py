@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.learning import pattern_teacher
+from mathamr_kedro.learning import distillation
 from mathamr_kedro.learning.augmentation import AugmentationConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, HISTORY
 from mathamr_kedro.learning.config import TrainingConfig
@@ -159,7 +159,7 @@ def test_two_processes_train_as_one(
 ):
     """With every loss; and both have the same weights and moments."""
     # Its principal axes take the cube of the width.
-    monkeypatch.setattr(pattern_teacher, "_WIDTH", TEACHER_WIDTH)
+    monkeypatch.setattr(distillation, "_WIDTH", TEACHER_WIDTH)
     check_as_one(shards, rich, train(shards, pairs, rich, tmp_path), rich_end)
     assert same(*read_ranks(rich_end))
 

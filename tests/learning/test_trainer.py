@@ -18,8 +18,7 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.learning.augmentation import AugmentationConfig
-from mathamr_kedro.learning.checkpoints import CHECKPOINT, TrainingState
-from mathamr_kedro.learning.history import EpochRecord
+from mathamr_kedro.learning.checkpoints import CHECKPOINT, EpochRecord, TrainingState
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig
 from mathamr_kedro.learning.trainer import train

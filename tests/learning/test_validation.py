@@ -11,7 +11,7 @@ from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
-from mathamr_kedro.learning.validation import Validation
+from mathamr_kedro.learning.trainer import Validation
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 

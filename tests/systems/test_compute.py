@@ -15,7 +15,7 @@ from mathamr_kedro.model import (
     current_compute,
     current_scan,
 )
-from mathamr_kedro.pipelines.training.systems import fit
+from mathamr_kedro.pipelines.training.pipeline import fit
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.ssemb.training import StructureTraining
 from tests.systems.ssemb.test_training import prepare

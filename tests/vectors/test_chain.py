@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.vectors.chain import VectorChain
+from mathamr_kedro.vectors.scan_torch import VectorChain
 
 
 def draw_parts(lengths: list[list[int]]) -> list[RaggedVectors]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from mathamr_kedro.vectors.sizes import TypeCounts, compute_bytes, count_by_type
-from mathamr_kedro.vectors.store import StoreWriter, VectorStore
+from mathamr_kedro.vectors.store import (
+    StoreWriter,
+    TypeCounts,
+    VectorStore,
+    compute_bytes,
+    count_by_type,
+)
 from tests.vectors.conftest import ENCODER, WIDTH, draw_posts, make_store
 
 

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from mathamr_kedro.base import shards as shard_lists
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
@@ -14,7 +15,7 @@ from mathamr_kedro.base.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.shards import LIST_NAME, lists
+from mathamr_kedro.base.shards import LIST_NAME
 from mathamr_kedro.vectors.post_vectors import PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
@@ -203,7 +204,7 @@ def test_shard_that_cannot_be_written_changes_nothing(tmp_path, posts, monkeypat
     with open_writer(tmp_path) as writer:
         write(writer, posts, 0, 3)
         with monkeypatch.context() as patch:
-            patch.setattr(lists, "write_text", refuse)
+            patch.setattr(shard_lists, "write_text", refuse)
             with pytest.raises(OSError, match="full"):
                 write(writer, posts, 3, 6)
         assert contents(VectorStore(tmp_path)) == unit(posts[:3])

@@ -37,11 +37,7 @@ _LENGTH = 8
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> int:
-    """Write arrays to a file and return its size in bytes.
-
-    Raises:
-        MalformedInputError: an array has a type that the format lacks.
-    """
+    """Write arrays to a file and return its size in bytes."""
     header: dict[str, Any] = {}
     place = 0
     # Wide types first: every array then starts at a multiple of its item size.

@@ -257,18 +257,25 @@ def check_folder(folder: Path, remedy: str, whole: bool) -> None:
 
 def list_damage(folder: Path, remedy: str) -> list[str]:
     """Return what is wrong with the files of a folder, a line for each; all is read."""
-    found = []
     try:
-        for name, known in _read_checksums(folder).items():
-            path = folder / name
-            try:
-                if not path.is_file() or FileChecksum.of(path) not in known:
-                    known[-1].check(path, remedy)
-            except DamagedFileError as exc:
-                found.append(str(exc))
+        listed = _read_checksums(folder)
     except DamagedFileError as exc:
-        found.append(str(exc))
-    return found
+        return [str(exc)]
+    expected = {
+        folder / name: known[-1]
+        for name, known in listed.items()
+        if not (folder / name).is_file() or FileChecksum.of(folder / name) not in known
+    }
+    return list(find_damage(expected, remedy))
+
+
+def find_damage(files: Mapping[Path, FileChecksum], remedy: str) -> Iterator[str]:
+    """Yield what is wrong with some files, a line for each; all is read."""
+    for path, expected in files.items():
+        try:
+            expected.check(path, remedy)
+        except DamagedFileError as exc:
+            yield str(exc)
 
 
 def read_json(path: Path, remedy: str) -> Any:

@@ -75,10 +75,6 @@ def replace_folder(folder: Path) -> Iterator[Path]:
 def make_folder(folder: Path, shown: Path | None = None) -> None:
     """Create a folder and those above it, unless they exist.
 
-    Args:
-        folder: to be created.
-        shown: the name in the message, if it will have another one.
-
     Raises:
         StorageError: a file is in its place, or nothing can be created there.
     """
@@ -102,9 +98,6 @@ def reserve_file(path: Path) -> None:
     """Reserve the room of a file that will be written through memory.
 
     If the disk turned out to be full only then, the system would kill the process.
-
-    Raises:
-        DiskFullError: there is no room.
     """
     if not hasattr(os, "posix_fallocate"):
         return

@@ -91,14 +91,6 @@ def check_range(
 
     Of a tuple every value is checked; ``None`` is allowed.
 
-    Args:
-        config: has them.
-        names: of the parameters.
-        least: smallest value.
-        above: what values must exceed.
-        most: largest value.
-        below: what values must not reach.
-
     Raises:
         ConfigurationError: names the parameter, its value and the range.
     """

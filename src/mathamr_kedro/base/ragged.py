@@ -176,11 +176,7 @@ def _as_tensor(array: Any) -> Tensor:
 def scale_to_length_one(
     vectors: NDArray[Any], dtype: DTypeLike = np.float32
 ) -> NDArray[Any]:
-    """Divide each row of a matrix by its length, in double precision.
-
-    Raises:
-        MalformedInputError: a row is zero or not finite.
-    """
+    """Divide each row of a matrix by its length, in double precision."""
     scaled = np.empty(vectors.shape, dtype)
     for a in range(0, len(vectors), _IN_CACHE):
         exact = np.asarray(vectors[a : a + _IN_CACHE], dtype=np.float64)

@@ -56,7 +56,7 @@ def stem(word: str) -> str:
     found = _strip_verb_ending(_strip_plural(lower))
     if found.endswith("y") and len(found) > 2 and _sound(found)[-2] == "c":
         found = found[:-1] + "i"
-    return _strip_e(_strip_suffix(_simplify(_merge_suffixes(found))))
+    return _strip_e(_strip_suffix(_replace(_merge_suffixes(found), _STEP_3)))
 
 
 def _sound(word: str) -> str:
@@ -85,10 +85,6 @@ def _ends_short(word: str) -> bool:
     """Tell whether a word ends as ``hop`` or ``at`` do, so that an e belongs to it."""
     kinds = _sound(word)
     return kinds == "vc" or (kinds.endswith("cvc") and word[-1] not in "wxy")
-
-
-def _ends_doubled(word: str) -> bool:
-    return len(word) > 1 and word[-1] == word[-2] and _sound(word)[-1] == "c"
 
 
 def _replace(word: str, rules: Iterable[tuple[str, str]]) -> str:
@@ -126,7 +122,7 @@ def _restore(word: str) -> str:
     """Restore a word from what came before -ed or -ing."""
     if word.endswith(("at", "bl", "iz")):
         return word + "e"
-    if _ends_doubled(word):
+    if len(word) > 1 and word[-1] == word[-2] and _sound(word)[-1] == "c":
         return word if word[-1] in "lsz" else word[:-1]
     return word + "e" if _measure(word) == 1 and _ends_short(word) else word
 
@@ -139,11 +135,6 @@ def _merge_suffixes(word: str) -> str:
     if found == word and word.endswith("logi") and _measure(word[:-3]) > 0:
         return word[:-1]
     return found
-
-
-def _simplify(word: str) -> str:
-    """Step 3."""
-    return _replace(word, _STEP_3)
 
 
 def _strip_suffix(word: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -31,13 +32,22 @@ class _Query(click.ParamType):
 
 
 QUERY = _Query()
-ENV = click.option(
-    "--env",
-    callback=_remember,
-    help="Environment of conf/ (default: the embedded sample).",
+_ENVIRONMENT = (
+    click.option(
+        "--env",
+        callback=_remember,
+        help="Environment of conf/ (default: the embedded sample).",
+    ),
+    click.option(
+        "--data-root",
+        callback=_remember,
+        help="Another folder for what the stages wrote.",
+    ),
 )
-DATA_ROOT = click.option(
-    "--data-root",
-    callback=_remember,
-    help="Another folder for what the stages wrote.",
-)
+
+
+def in_environment(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that name an environment and its data root."""
+    for option in reversed(_ENVIRONMENT):
+        command = option(command)
+    return command

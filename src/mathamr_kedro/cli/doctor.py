@@ -17,9 +17,9 @@ from kedro.io import CatalogProtocol, DatasetError
 from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
 from mathamr_kedro.base.errors import MathAMRError, find_cause
-from mathamr_kedro.base.root_checksums import NAME, list_root_damage
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.base.writers import NAME, list_root_damage
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.project import find_roots, open_context
 from mathamr_kedro.stages import STAGES
@@ -30,8 +30,7 @@ _AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
 
 
 @click.command()
-@ENV
-@DATA_ROOT
+@in_environment
 @click.option(
     "--verify", is_flag=True, help="Read every file and compare it with its checksum."
 )

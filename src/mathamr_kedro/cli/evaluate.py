@@ -338,8 +338,9 @@ def _test(
     evaluations: dict[str, Evaluation], baseline: str, config: TestConfig
 ) -> tuple[ResultTable, list[Comparison]]:
     first = next(iter(evaluations.values()))
+    title = first.protocol.title
     layout = Layout(
-        title=f"{_capitalise(first.protocol.title)}, {len(first.topics)} topics",
+        title=f"{title[:1].upper()}{title[1:]}, {len(first.topics)} topics",
         label_titles=("Run",),
         rows={name: (name,) for name in evaluations},
         columns=tuple(Column(m.name, m.name, decimals=4) for m in first.measures),
@@ -351,10 +352,6 @@ def _test(
         for name, evaluation in evaluations.items()
     }
     return best_seed_table(layout, results, config)
-
-
-def _capitalise(title: str) -> str:
-    return title[:1].upper() + title[1:]
 
 
 def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.files import make_folder
-from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
+from mathamr_kedro.cli._options import QUERY, in_environment
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Explanation
@@ -45,8 +45,7 @@ _LINES = 20
     multiple=True,
     help="As in `mathamr search`.",
 )
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     text: str, post_id: str, is_formula: bool, output: Path | None, **where: Any
 ) -> None:

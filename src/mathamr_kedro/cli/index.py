@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import click
 
+from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.records import Failure, Post
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
-from mathamr_kedro.corpus.extraction import CUT, PostCleaner
+from mathamr_kedro.cli._options import in_environment
+from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.own_files import OwnCollection, Unit
 from mathamr_kedro.corpus.raw import RawPost
 
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
     from mathamr_kedro.vectors import Addition, UpdatableIndex
 
 _MAX_SHOWN = 10
-
-
-def _options(command: Callable[..., Any]) -> Callable[..., Any]:
-    return ENV(DATA_ROOT(command))
 
 
 @click.group(name="index")
@@ -45,7 +42,7 @@ def command() -> None:
     type=click.Choice(get_args(Unit)),
     help="What a document is (default: as the environment says).",
 )
-@_options
+@in_environment
 def _sync(
     folder: Path, watch: bool, unit: str | None, env: str | None, data_root: str | None
 ) -> None:
@@ -79,7 +76,7 @@ def _sync(
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder that ids start from (default: the folder of each file).",
 )
-@_options
+@in_environment
 def _add(
     files: tuple[Path, ...], root: Path | None, env: str | None, data_root: str | None
 ) -> None:
@@ -108,21 +105,21 @@ def _report(found: Addition) -> None:
     new = tuple(key for key in found.added if key not in set(old))
     for verb, keys in (("added", new), ("replaced", old), ("deleted", found.deleted)):
         if keys:
-            click.echo(f"{verb} {_count(keys, 'post')}: {_list(keys)}")
+            click.echo(f"{verb} {count_nouns(len(keys), 'post')}: {_list(keys)}")
 
 
 @command.command(name="delete")
 @click.argument("ids", nargs=-1, required=True)
-@_options
+@in_environment
 def _delete(ids: tuple[str, ...], env: str | None, data_root: str | None) -> None:
     """Delete the posts with these IDS."""
     _open(env, data_root).delete(ids)
-    click.echo(f"deleted {_count(ids, 'post')}")
+    click.echo(f"deleted {count_nouns(len(ids), 'post')}")
 
 
 @command.command(name="status")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@_options
+@in_environment
 def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
     """Describe the index."""
     found = _open(env, data_root).status()
@@ -140,7 +137,7 @@ def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
     if not found.is_built:
         rows = [*rows[:1], ("index", "to be built: the next search does it")]
     elif found.waiting:
-        waiting = _count(range(found.waiting), "added post")
+        waiting = count_nouns(found.waiting, "added post")
         rows.append(("waiting", f"{waiting}: the next search encodes them again"))
     for name, value in rows:
         click.echo(f"{name:<11} {value}")
@@ -157,14 +154,7 @@ def read_posts(files: Iterable[Path], root: Path | None) -> Iterator[Post | Fail
     """Read files as the environment ``own`` does."""
     clean = PostCleaner()
     for path in files:
-        for raw in _read_raw(path, root):
-            if isinstance(raw, Failure):
-                yield raw
-                continue
-            post, problems = clean(raw)
-            yield from (p for p in problems if not p.kept or p.reason == CUT)
-            if post is not None:
-                yield post
+        yield from clean.clean_all(_read_raw(path, root))
 
 
 def _read_raw(path: Path, root: Path | None) -> Iterator[RawPost | Failure]:
@@ -173,10 +163,6 @@ def _read_raw(path: Path, root: Path | None) -> Iterator[RawPost | Failure]:
     if not path.is_relative_to(base):
         raise click.UsageError(f"{str(path)!r} is not below --root {str(base)!r}")
     yield from OwnCollection(base, "statement").read_file(path)
-
-
-def _count(things: Any, name: str) -> str:
-    return f"{len(things):,} {name}{'' if len(things) == 1 else 's'}"
 
 
 def _list(ids: Iterable[str]) -> str:

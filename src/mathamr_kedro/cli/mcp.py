@@ -11,12 +11,11 @@ from importlib.util import find_spec
 import click
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 
 
 @click.command(name="mcp")
-@ENV
-@DATA_ROOT
+@in_environment
 @click.option("--system", metavar="NAME", help="How posts are found.")
 def command(env: str | None, data_root: str | None, system: str | None) -> None:
     r"""Serve the search to an assistant over standard input and output.

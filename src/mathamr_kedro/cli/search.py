@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.cli._options import DATA_ROOT, ENV, QUERY
+from mathamr_kedro.cli._options import QUERY, in_environment
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Answer, Result, Searcher
@@ -73,8 +73,7 @@ _WARNINGS, _PARTS = 5, 12
     help="What to return: types of post (question, answer, document) or kinds of "
     "statement, e.g. lemma,theorem (default: the types of indexing.yml).",
 )
-@ENV
-@DATA_ROOT
+@in_environment
 @click.option("--why", is_flag=True, help="Say why: in sentences, then in numbers.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 
 if TYPE_CHECKING:
     from mathamr_kedro.serve import SearchService, ServeConfig
@@ -21,8 +21,7 @@ _ANYWHERE = ("0.0.0.0", "::")
 
 
 @click.command(name="serve")
-@ENV
-@DATA_ROOT
+@in_environment
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True)
 @click.option(

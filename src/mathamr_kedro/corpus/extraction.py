@@ -198,6 +198,17 @@ class PostCleaner:
         post = Post(**copied | made)
         return post, list(self._problems(raw, clean, marks))
 
+    def clean_all(self, raw: Iterable[RawPost | Failure]) -> Iterator[Post | Failure]:
+        """Yield clean posts, and why others are skipped or cut."""
+        for found in raw:
+            if isinstance(found, Failure):
+                yield found
+                continue
+            post, problems = self(found)
+            yield from (p for p in problems if not p.kept or p.reason == CUT)
+            if post is not None:
+                yield post
+
     def _problems(
         self, raw: RawPost, clean: CleanText, marks: FormulaMarks
     ) -> Iterator[Failure]:

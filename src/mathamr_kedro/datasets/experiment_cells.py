@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import logging
-from pathlib import Path
-from typing import Any
 
-from kedro.io import AbstractDataset
-
+from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.experiments import CellOutputs, CellStore
 
 logger = logging.getLogger(__name__)
 
 
-class ExperimentCellsDataset(AbstractDataset[CellOutputs, CellStore]):
+class ExperimentCellsDataset(PathDataset[CellOutputs, CellStore]):
     """Writes the folder of a finished cell; loads the store of all of them.
 
     Example of a catalog entry::
@@ -23,22 +20,13 @@ class ExperimentCellsDataset(AbstractDataset[CellOutputs, CellStore]):
           filepath: data/07_model_output/experiment_cells
     """
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._store = CellStore(Path(filepath))
-        self.metadata = metadata
-
     def load(self) -> CellStore:
         """Return the store."""
-        return self._store
+        return CellStore(self._path)
 
     def save(self, data: CellOutputs) -> None:
         """Write the folder of a cell atomically."""
-        logger.info("results are recorded in %s", self._store.save(data))
+        logger.info("results are recorded in %s", self.load().save(data))
 
     def _exists(self) -> bool:
-        return bool(self._store.list())
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._store.base)}
+        return bool(self.load().list())

@@ -9,10 +9,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
-
-from kedro.io import AbstractDataset
 
 from mathamr_kedro.base.checksums import (
     CHECKSUMS,
@@ -23,6 +20,7 @@ from mathamr_kedro.base.checksums import (
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
+from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.formula import TreeStore
 
 logger = logging.getLogger(__name__)
@@ -39,9 +37,7 @@ class StartOfTrees(StartOfShards):
     """Returns the visual ids whose trees were not made from the same input yet."""
 
 
-class FormulaTreesDataset(
-    AbstractDataset[StartOfTrees | Shard | EndOfShards, TreeStore]
-):
+class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeStore]):
     """A folder with a :class:`~mathamr_kedro.formula.tree_store.TreeStore`.
 
     Saves shards whose rows are :class:`.TreeRow` of the formula package,
@@ -52,20 +48,19 @@ class FormulaTreesDataset(
     def __init__(
         self, *, filepath: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        self._folder = Path(filepath)
+        super().__init__(filepath=filepath, metadata=metadata)
         self._start, self._since = StartOfTrees(""), time.monotonic()
-        self.metadata = metadata
 
     def load(self) -> TreeStore:
         """Open the store for reading; refuse a missing or unfinished one."""
         state = self._read_state()
-        check_folder(self._folder, _REMEDY, whole=False)
+        check_folder(self._path, _REMEDY, whole=False)
         if not state["complete"]:
             raise MissingInputError(
-                f"{str(self._folder)!r} is missing or unfinished; run the stage "
+                f"{str(self._path)!r} is missing or unfinished; run the stage "
                 "'ingestion', it resumes"
             )
-        store = TreeStore(self._folder / _STORE, True, state["made_from"])
+        store = TreeStore(self._path / _STORE, True, state["made_from"])
         if failures := store.list_failures():
             # What is made of these trees is rebuilt when they could be read.
             store.made_from = checksum(store.made_from, failures)
@@ -84,8 +79,8 @@ class FormulaTreesDataset(
             self._finish(data.made_from)
             return
         self._write_state(data.made_from, complete=False)
-        (self._folder / CHECKSUMS).unlink(missing_ok=True)
-        with TreeStore(self._folder / _STORE) as store:
+        (self._path / CHECKSUMS).unlink(missing_ok=True)
+        with TreeStore(self._path / _STORE) as store:
             store.add_batch(data.name, data.take_rows())
 
     def _prepare(self, start: StartOfTrees) -> None:
@@ -94,21 +89,21 @@ class FormulaTreesDataset(
         state = self._read_state()
         if not self._is_made_from(start.made_from):
             parts = state.get("parts", {})
-            start.ask_before_discarding(self._folder, self._read_work(), parts)
+            start.ask_before_discarding(self._path, self._read_work(), parts)
             return
         try:
-            check_folder(self._folder, _REMEDY, whole=True)
+            check_folder(self._path, _REMEDY, whole=True)
         except DamagedFileError as exc:
             logger.warning("rebuilding the formula trees: %s", exc)
             self._discard(start.made_from)
 
     def _finish(self, made_from: str) -> None:
         """Write the checksum of the store, and note that it is complete."""
-        has_checksum = (self._folder / CHECKSUMS).is_file()
+        has_checksum = (self._path / CHECKSUMS).is_file()
         if self._read_state()["complete"] and has_checksum:
             return
-        TreeStore(self._folder / _STORE).close()  # there may be no formula at all
-        write_checksums(self._folder, skip=(_STATE, _WORK))
+        TreeStore(self._path / _STORE).close()  # there may be no formula at all
+        write_checksums(self._path, skip=(_STATE, _WORK))
         self._write_state(made_from, complete=True)
 
     def _list_finished(self, made_from: str) -> frozenset[str]:
@@ -125,24 +120,24 @@ class FormulaTreesDataset(
 
     def _open_as_is(self) -> TreeStore:
         """Open the store to look; one with a checksum keeps its bytes."""
-        return TreeStore(self._folder / _STORE, (self._folder / CHECKSUMS).is_file())
+        return TreeStore(self._path / _STORE, (self._path / CHECKSUMS).is_file())
 
     def _is_made_from(self, made_from: str) -> bool:
         return self._read_state()["made_from"] == made_from
 
     def _discard(self, made_from: str) -> None:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / _STATE).unlink(missing_ok=True)
-        (self._folder / CHECKSUMS).unlink(missing_ok=True)
-        (self._folder / _WORK).unlink(missing_ok=True)
-        for old in self._folder.glob(f"{_STORE}*"):
+        self._path.mkdir(parents=True, exist_ok=True)
+        (self._path / _STATE).unlink(missing_ok=True)
+        (self._path / CHECKSUMS).unlink(missing_ok=True)
+        (self._path / _WORK).unlink(missing_ok=True)
+        for old in self._path.glob(f"{_STORE}*"):
             old.unlink()
         self._write_state(made_from, complete=False)
 
     def _read_state(self) -> dict[str, Any]:
         """Return what the store was made from and whether it is complete."""
         try:
-            return json.loads((self._folder / _STATE).read_text(encoding="utf-8"))
+            return json.loads((self._path / _STATE).read_text(encoding="utf-8"))
         except (FileNotFoundError, ValueError):
             return {"made_from": "", "complete": False}
 
@@ -154,17 +149,14 @@ class FormulaTreesDataset(
             "complete": complete,
             "parts": dict(self._start.parts),
         }
-        write_text(self._folder / _STATE, json.dumps(state))
-        write_text(self._folder / _WORK, f"{self._read_work() + now - since:.1f}\n")
+        write_text(self._path / _STATE, json.dumps(state))
+        write_text(self._path / _WORK, f"{self._read_work() + now - since:.1f}\n")
 
     def _read_work(self) -> float:
         """Return the seconds of work in the store."""
         with suppress(OSError, ValueError):
-            return float((self._folder / _WORK).read_text())
+            return float((self._path / _WORK).read_text())
         return 0.0
 
     def _exists(self) -> bool:
         return self._read_state()["complete"]
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder)}

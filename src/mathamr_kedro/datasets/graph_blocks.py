@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kedro.io import AbstractDataset
-
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder, ShardItem
+from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
 
@@ -71,7 +70,7 @@ class GraphBlocks:
         return map(GraphBlock.load_formula_ids, self.folder(variant).files())
 
 
-class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
+class GraphBlocksDataset(PathDataset[VariantShard, GraphBlocks]):
     """Saves blocks of a variant as they come; loads :class:`GraphBlocks`.
 
     Example of a catalog entry::
@@ -84,10 +83,9 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
     def __init__(
         self, *, filepath: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        self._blocks = GraphBlocks(Path(filepath))
-        self._path = filepath
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._blocks = GraphBlocks(self._path)
         self._folders: dict[str, ShardFolder] = {}
-        self.metadata = metadata
 
     def load(self) -> GraphBlocks:
         """Return the blocks without reading them."""
@@ -100,9 +98,3 @@ class GraphBlocksDataset(AbstractDataset[VariantShard, GraphBlocks]):
             data.variant, self._blocks.folder(data.variant)
         )
         folder.save(data.shard, GraphBlock.save)
-
-    def _exists(self) -> bool:
-        return Path(self._path).is_dir()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": self._path}

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from kedro.io import AbstractDataset
 
@@ -24,6 +24,7 @@ from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.types import PostId
+from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTable, ShardedTableDataset
 from mathamr_kedro.datasets.systems import LazyIndex, NotedDataset
 from mathamr_kedro.graph import Preparation, PreparedGraphs, PreparedStore
@@ -59,7 +60,7 @@ _LATEST = "latest.txt"
 """Checksum of the encoder whose index is in use."""
 
 
-class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
+class PreparedGraphsDataset(PathDataset[Preparation, PreparedStore]):
     """Numbered graphs, vocabularies and pairs, a folder for each configuration.
 
     Example of a catalog entry::
@@ -69,45 +70,21 @@ class PreparedGraphsDataset(AbstractDataset[Preparation, PreparedStore]):
           filepath: data/05_model_input/prepared_graphs
     """
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._store = PreparedStore(Path(filepath))
-        self.metadata = metadata
-
     def load(self) -> PreparedStore:
         """Return the store; a configuration is opened with its parameters."""
-        return self._store
+        return PreparedStore(self._path)
 
     def save(self, data: Preparation) -> None:
         """Write the folder of a configuration, unless it exists."""
-        folder = self._store.folder(data.parameters)
-        if self._store.save(data):
-            logger.info("prepared graphs are in %s", folder)
-        else:
-            logger.info("graphs were prepared already in %s", folder)
+        store = self.load()
+        state = "are" if store.save(data) else "were already"
+        logger.info("prepared graphs %s in %s", state, store.folder(data.parameters))
 
     def _exists(self) -> bool:
-        return bool(self._store.list())
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._store.base)}
+        return bool(self.load().list())
 
 
-class EncoderTraining(Protocol):
-    """A training to be carried out."""
-
-    graphs: PreparedGraphs
-
-    def train(self, base: Path) -> Mapping[str, Any]:
-        """Train, or resume, below the folder of all trainings.
-
-        Returns:
-            What identifies the encoder, its ``folder`` among it, and how that went.
-        """
-
-
-class EncoderDataset(NotedDataset[EncoderTraining, Encoder]):
+class EncoderDataset(NotedDataset[Any, Encoder]):
     """The encoder: trained when it is saved, unless it was before.
 
     Example of a catalog entry::
@@ -118,8 +95,8 @@ class EncoderDataset(NotedDataset[EncoderTraining, Encoder]):
           path: data/06_models/encoders
     """
 
-    def save(self, data: EncoderTraining) -> None:
-        """Train, or resume; then note which encoder it is."""
+    def save(self, data: Any) -> None:
+        """Train, or resume, below the folder of all; then note which encoder it is."""
         facts = data.train(self._base)
         self._write_note({**facts, "graphs": self._shorten(data.graphs.folder)})
 

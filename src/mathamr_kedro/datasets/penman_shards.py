@@ -6,29 +6,27 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kedro.io import AbstractDataset
-
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
+from mathamr_kedro.base.shards import ShardFolder
+from mathamr_kedro.datasets.paths import ShardsDataset
 from mathamr_kedro.graph import GraphRecord, RecordFile
 from mathamr_kedro.graph.penman_records import SUFFIX
 
 
-class PenmanShards(Shards):
+class PenmanShards(ShardFolder):
     """Graph records in shards; nothing is read before it is asked for."""
 
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, SUFFIX)
+
     def __repr__(self) -> str:
-        graphs = count_nouns(self._folder.total("written"), "graph")
-        return f"<{type(self).__name__}: {graphs}, in {self._folder.path}>"
+        graphs = count_nouns(self.total("written"), "graph")
+        return f"<{type(self).__name__}: {graphs}, in {self.path}>"
 
     def shards(self) -> Iterator[tuple[str, Path]]:
-        """Yield name and file of each shard, in order.
-
-        Raises:
-            DamagedFileError: the bytes of a shard were changed.
-        """
+        """Yield name and file of each shard, in order."""
         for file in self.files():
-            yield file.name.removesuffix(SUFFIX), self._folder.check(file)
+            yield file.name.removesuffix(SUFFIX), self.check(file)
 
     def records(self) -> Iterator[GraphRecord]:
         """Yield all records."""
@@ -44,13 +42,12 @@ class PenmanShards(Shards):
         return None
 
 
-class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
+class PenmanShardsDataset(ShardsDataset[PenmanShards]):
     """Saves shards of graph records as they come; loads a :class:`PenmanShards`.
 
-    A generator node yields :class:`~mathamr_kedro.base.shards.Shard` objects and, last,
-    an :class:`~mathamr_kedro.base.shards.EndOfShards`. The rows of a shard are
-    :class:`~mathamr_kedro.graph.penman_records.GraphRecord` values, or the text of such
-    records if a worker has already written it. Example of a catalog entry::
+    The rows of a shard are :class:`~mathamr_kedro.graph.penman_records.GraphRecord`
+    values, or the text of such records if a worker has already written it. Example of a
+    catalog entry::
 
         amr_graphs:
           type: mathamr_kedro.datasets.penman_shards.PenmanShardsDataset
@@ -60,27 +57,11 @@ class PenmanShardsDataset(AbstractDataset[ShardItem, PenmanShards]):
     def __init__(
         self, *, filepath: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        self._folder = ShardFolder(filepath, SUFFIX)
-        self.metadata = metadata
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._folder = PenmanShards(filepath)
 
-    def load(self) -> PenmanShards:
-        """Return the graphs without reading them."""
-        self._folder.files()  # refuses a missing or unfinished folder
-        return PenmanShards(self._folder)
-
-    def save(self, data: ShardItem) -> None:
-        """Write one shard; answer a start, record the end."""
-        self._folder.save(data, _write)
-
-    def _exists(self) -> bool:
-        return self._folder.read_list().complete
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder.path)}
-
-
-def _write(rows: str | Iterable[GraphRecord], path: Path) -> None:
-    if isinstance(rows, str):
-        path.write_text(rows, encoding="utf-8", newline="\n")
-    else:
-        RecordFile(path).write(rows)
+    def _write(self, rows: str | Iterable[GraphRecord], path: Path) -> None:
+        if isinstance(rows, str):
+            path.write_text(rows, encoding="utf-8", newline="\n")
+        else:
+            RecordFile(path).write(rows)

@@ -12,44 +12,40 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from kedro.io import AbstractDataset
 from kedro_datasets._typing import TablePreview
 
 from mathamr_kedro.base import records
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.base.shards import ShardFolder, ShardItem, Shards
+from mathamr_kedro.base.shards import ShardFolder
 from mathamr_kedro.corpus import RecordTables
+from mathamr_kedro.datasets.paths import ShardsDataset
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class ShardedTable(Shards):
+class ShardedTable(ShardFolder):
     """A table in shards; nothing is read before it is asked for."""
 
-    def __init__(self, folder: ShardFolder, record: type) -> None:
-        super().__init__(folder)
+    def __init__(self, path: str | Path, record: Any) -> None:
+        super().__init__(path, ".parquet")
         self.record = record
 
     def __repr__(self) -> str:
-        rows = count_nouns(self._folder.total("written"), "row")
+        rows = count_nouns(self.total("written"), "row")
         name = f"{type(self).__name__} of {self.record.__name__}"
-        return f"<{name}: {rows}, in {self._folder.path}>"
+        return f"<{name}: {rows}, in {self.path}>"
 
     def empty(self) -> pa.Table:
         """Return a table of the same columns without rows."""
         return RecordTables(self.record).schema.empty_table()
 
     def read_file(self, file: Path, columns: Sequence[str] | None = None) -> pa.Table:
-        """Return one shard as an Arrow table, with only the asked columns.
-
-        Raises:
-            DamagedFileError: its bytes were changed.
-        """
+        """Return one shard as an Arrow table, with only the asked columns."""
         tables: RecordTables[Any] = RecordTables(self.record)
         wanted = list(columns) if columns else tables.schema.names
-        file = self._folder.check(file)
+        file = self.check(file)
         # Not pq.read_table, which imports pandas.
         with pq.ParquetFile(file) as opened:
             known = [name for name in wanted if name in opened.schema_arrow.names]
@@ -167,12 +163,10 @@ class RowFinder:
             del self._kept[value]
 
 
-class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
+class ShardedTableDataset(ShardsDataset[ShardedTable]):
     """Saves shards of records as they come; loads a :class:`ShardedTable`.
 
-    A generator node yields :class:`~mathamr_kedro.base.shards.Shard` objects and, last,
-    an :class:`~mathamr_kedro.base.shards.EndOfShards`. One that can be resumed yields a
-    :class:`~mathamr_kedro.base.shards.StartOfShards` first. A catalog entry::
+    Example of a catalog entry::
 
         posts:
           type: mathamr_kedro.datasets.sharded_table.ShardedTableDataset
@@ -183,38 +177,25 @@ class ShardedTableDataset(AbstractDataset[ShardItem, ShardedTable]):
     def __init__(
         self, *, filepath: str, record: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        self._folder = ShardFolder(filepath, ".parquet")
-        self._record = _record_class(record)
-        self.metadata = metadata
-
-    def load(self) -> ShardedTable:
-        """Return the table without reading it."""
-        self._folder.files()  # refuses a missing or unfinished folder
-        return ShardedTable(self._folder, self._record)
-
-    def save(self, data: ShardItem) -> None:
-        """Write one shard; answer a start, record the end."""
-        self._folder.save(data, self._write)
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._folder = ShardedTable(filepath, _record_class(record))
 
     def _write(self, rows: Any, path: Path) -> None:
         is_table = isinstance(rows, pa.Table)
-        table = rows if is_table else RecordTables(self._record).write(rows)
+        table = rows if is_table else RecordTables(self._folder.record).write(rows)
         pq.write_table(table, path, compression="zstd")
 
     def preview(self, nrows: int = 40) -> TablePreview:
         """Show the first rows in Kedro-Viz."""
         table = next(self.load().tables(), None)
         rows = table.slice(0, nrows).to_pylist() if table is not None else []
-        columns = list(self._record._fields)
+        columns = list(self._folder.record._fields)
         cells = [[_short(row[column]) for column in columns] for row in rows]
         index = list(range(len(cells)))
         return TablePreview({"index": index, "columns": columns, "data": cells})
 
-    def _exists(self) -> bool:
-        return self._folder.read_list().complete
-
     def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._folder.path), "record": self._record.__name__}
+        return {**super()._describe(), "record": self._folder.record.__name__}
 
 
 def _record_class(name: str) -> Any:

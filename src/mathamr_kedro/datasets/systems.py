@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +27,7 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
+from mathamr_kedro.datasets.paths import Loaded, PathDataset, Saved
 from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.model.config import ComputeConfig, compute_with
@@ -91,10 +92,6 @@ def _find_checksum(table: Any) -> str:
     return str(table.made_from if found is None else found)
 
 
-Saved = TypeVar("Saved")
-Loaded = TypeVar("Loaded")
-
-
 class Preparation(NamedTuple):
     """A training to be prepared."""
 
@@ -104,43 +101,34 @@ class Preparation(NamedTuple):
     data: Collection
 
 
-class NotedDataset(AbstractDataset[Saved, Loaded]):
-    """A model or an index among others, and a note that names it.
-
-    Args:
-        filepath: names the current one.
-        path: folder of all of them.
-        metadata: for Kedro-Viz.
-    """
+class NotedDataset(PathDataset[Saved, Loaded]):
+    """A model or an index among others, and a note that names it."""
 
     def __init__(
         self, *, filepath: str, path: str, metadata: dict[str, Any] | None = None
     ) -> None:
-        self._file, self._base = Path(filepath), Path(path)
-        self.metadata = metadata
+        super().__init__(filepath=filepath, metadata=metadata)
+        self._base = Path(path)
 
     def _write_note(self, noted: Mapping[str, Any]) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        write_text(self._file, json.dumps(noted, indent=2) + "\n")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(self._path, json.dumps(noted, indent=2) + "\n")
 
     def _read_note(self, stage: str) -> dict[str, Any]:
-        if not self._file.is_file():
+        if not self._path.is_file():
             raise MissingInputError(
-                f"{str(self._file)!r} is missing; run the stage {stage!r}"
+                f"{str(self._path)!r} is missing; run the stage {stage!r}"
             )
         remedy = f"delete it and run the stage {stage!r} again"
-        found: dict[str, Any] = read_json(self._file, remedy)
+        found: dict[str, Any] = read_json(self._path, remedy)
         return found
 
     def _shorten(self, path: Path) -> str:
         """Return a path as seen from the folder, so that a data root can be moved."""
         return Path(os.path.relpath(path, self._base)).as_posix()
 
-    def _exists(self) -> bool:
-        return self._file.is_file()
-
     def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._file), "path": str(self._base)}
+        return {**super()._describe(), "path": str(self._base)}
 
 
 class _TrainingDataset(NotedDataset[Any, Training]):
@@ -367,19 +355,13 @@ def _open_table(part: str, place: Path) -> Any:
     return dataset.load()
 
 
-class SystemRunsDataset(AbstractDataset[Sequence[Run], list[Run]]):
+class SystemRunsDataset(PathDataset[Sequence[Run], list[Run]]):
     """Results of a system for all topics: its complete lists with their times.
 
     ::
 
         run   topic   rank   id   score   visual_id   post_id
     """
-
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        self._file = Path(filepath)
-        self.metadata = metadata
 
     def save(self, data: Sequence[Run]) -> None:
         """Write one row for each result; times and topics are kept beside them."""
@@ -411,13 +393,13 @@ class SystemRunsDataset(AbstractDataset[Sequence[Run], list[Run]]):
         ]
         table = pa.table(columns, schema=_SCHEMA)
         table = table.replace_schema_metadata({_FACTS: json.dumps(facts).encode()})
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        with replace_file(self._file) as part:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with replace_file(self._path) as part:
             pq.write_table(table, part)
 
     def load(self) -> list[Run]:
         """Return the runs."""
-        table = pq.read_table(self._file)
+        table = pq.read_table(self._path)
         rows: dict[tuple[int, str], list[int]] = {}
         keys = zip(table["run"].to_pylist(), table["topic"].to_pylist(), strict=True)
         for place, key in enumerate(keys):
@@ -442,12 +424,6 @@ class SystemRunsDataset(AbstractDataset[Sequence[Run], list[Run]]):
                 )
             runs.append(Run(lists=lists, **facts))
         return runs
-
-    def _exists(self) -> bool:
-        return self._file.is_file()
-
-    def _describe(self) -> dict[str, Any]:
-        return {"filepath": str(self._file)}
 
 
 _FACTS = b"runs"

@@ -142,11 +142,7 @@ class ExportFolder:
         return self._write("runs", rows)
 
     def write_card(self, title: str) -> None:
-        """Write what Hugging Face's ``datasets`` reads first.
-
-        Raises:
-            ConfigurationError: no table was written.
-        """
+        """Write what Hugging Face's ``datasets`` reads first."""
         names = [name for name in _TABLES if self.counts.get(name)]
         if not names:
             raise ConfigurationError(f"No table to describe in {str(self.folder)!r}")

@@ -9,11 +9,10 @@
 What is inside::
 
     any system  loop (epochs, checkpoints, early stopping, history)
-                checkpoints  history  processes
-    MathAMR+    trainer ─> inputs ─> steps/ ─> losses      config  pairs  augmentation
-                validation
-                distillation, pattern_teacher, formula_symbols
-    after it    releasing  card  encoding
+                checkpoints  processes
+    MathAMR+    trainer ─> inputs ─> steps ─> losses       config  pairs  augmentation
+                distillation
+    after it    releasing  encoding
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.learning.card import Provenance
     from mathamr_kedro.learning.checkpoints import MODEL
     from mathamr_kedro.learning.config import TrainingConfig
+    from mathamr_kedro.learning.distillation import FormulaSymbols
     from mathamr_kedro.learning.encoding import encode_shards
-    from mathamr_kedro.learning.formula_symbols import FormulaSymbols
     from mathamr_kedro.learning.loop import Learner, ModuleLearner, Training
     from mathamr_kedro.learning.pairs import TrainingPairs
     from mathamr_kedro.learning.releasing import (
+        Provenance,
         find_model,
         has_same_weights,
         release_encoder,

@@ -28,7 +28,7 @@ from mathamr_kedro.graph import PreparedGraphs, ReleasedEncoder
 from mathamr_kedro.graph.prepared import join_prepared
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.distillation import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.trainer import train
 

@@ -40,13 +40,7 @@ def mix_bits(x: Tensor) -> Tensor:
 
 
 def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
-    """(count,) numbers in [0, 1), a pure function of key, stream and position.
-
-    Args:
-        key: int64 scalar, another one for each step; see :func:`step_key`.
-        stream: separates draws of one step.
-        count: how many.
-    """
+    """(count,) numbers in [0, 1), a pure function of key, stream and position."""
     position = torch.arange(count, device=key.device)
     start = mix_bits((key + stream * 0x9E3779B9) & _MASK)
     return (mix_bits(mix_bits(position ^ start) ^ (start >> 3)) >> 8).float() * 2.0**-24
@@ -67,9 +61,6 @@ def augment(
 
     Each directed edge is dropped on its own, an edge and its inverse apart. Dropped
     edges leave the neighbourhood, so means are over the edges that remain.
-
-    Returns:
-        the batch with masked node types, and (2 E,) which directed edges stay.
     """
     if config.node_mask > 0:
         drawn = draw_uniform(key, _NODES, batch.num_nodes)

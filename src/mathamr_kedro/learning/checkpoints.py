@@ -1,4 +1,4 @@
-"""Checkpoints: everything that a training needs to resume to the same weights.
+"""Checkpoints, everything that a training needs to resume; history and progress.
 
 ::
 
@@ -14,22 +14,95 @@ Files are written beside their place and renamed: a killed training leaves whole
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import torch
 from torch import Tensor
 
 from mathamr_kedro.base.checksums import check_file, replace_checked_file
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.learning.history import Record
+from mathamr_kedro.base.formatting import format_duration
+from mathamr_kedro.base.machines import Machine
+
+logger = logging.getLogger(__name__)
 
 VERSION = 1
 CHECKPOINT = "checkpoint.pt"
 MODEL = "model"
 HISTORY = "history.json"
+
+
+Record: TypeAlias = Mapping[str, Any]
+"""One epoch: measures by their names."""
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """One epoch of MathAMR+."""
+
+    epoch: int
+    """From 1."""
+    step: int
+    """Steps of the training so far."""
+    train_loss: float
+    """Mean over the steps of the epoch, with augmentation."""
+    validation_loss: float | None
+    """Without augmentation; ``None`` if no pairs are held out."""
+    accuracy: float
+    """How often the right document came first among those of the batch."""
+    validation_accuracy: float | None
+    temperature: float
+    """At the last step."""
+    learning_rate: float
+    """At the last step."""
+    grad_norm: float
+    """Mean norm of all gradients together, before clipping."""
+    seconds: float
+    pairs_per_second: float
+    memory_mib: float
+    """Largest so far: reserved on the GPU, or resident on the host."""
+    machine: Machine = field(default_factory=Machine)
+    """Where this epoch ran; a stopped training may resume elsewhere."""
+
+
+class Progress(NamedTuple):
+    """How far a training is."""
+
+    epoch: int
+    epochs: int
+    step: int
+    """In this epoch."""
+    steps: int
+    """Of this epoch."""
+    loss: float
+    items_per_second: float
+    seconds_left: float
+    """To the last epoch; early stopping may come before."""
+    history: tuple[Record, ...] = ()
+    """Of the epochs that have ended."""
+
+    def log(self, name: str, unit: str) -> None:
+        """Log one line of self: ``name`` is trained, with ``unit`` as items."""
+        speed = self.items_per_second
+        logger.info(
+            "%s: epoch %d/%d, step %d/%d: loss %.4f, %s %s/s, %s left",
+            name,
+            self.epoch,
+            self.epochs,
+            self.step,
+            self.steps,
+            self.loss,
+            f"{speed:,.{0 if speed >= 10 else 1}f}",
+            unit,
+            format_duration(self.seconds_left),
+        )
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
@@ -76,13 +149,7 @@ class TrainingState:
         return self.epoch >= num_epochs or (patience > 0 and stale >= patience)
 
     def save(self, path: Path, tensors: Mapping[str, Any], made_from: str) -> None:
-        """Write a checkpoint atomically, with its checksum.
-
-        Args:
-            path: its file.
-            tensors: weights and the state of the optimizer.
-            made_from: says which training it belongs to.
-        """
+        """Write a checkpoint atomically, with its checksum."""
         values = {
             "version": VERSION,
             "made_from": made_from,
@@ -106,11 +173,6 @@ class TrainingState:
         made_from: str,
     ) -> TrainingState | None:
         """Continue from a checkpoint; ``None`` if there is none.
-
-        Args:
-            path: its file.
-            take_over: is given the tensors.
-            made_from: says which training it must belong to.
 
         Raises:
             ConfigurationError: the checkpoint belongs to another training.

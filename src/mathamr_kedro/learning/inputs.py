@@ -27,11 +27,13 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.graph import GraphShards
 from mathamr_kedro.learning.config import TrainingConfig
-from mathamr_kedro.learning.distillation import TextTeacher
-from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.distillation import (
+    FormulaSymbols,
+    PatternTeacher,
+    TextTeacher,
+)
 from mathamr_kedro.learning.losses import ContrastiveLoss, Teacher
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.pattern_teacher import PatternTeacher
 from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import TrainingStep
 from mathamr_kedro.model import MathAMRPlus, checksum_model, load_model

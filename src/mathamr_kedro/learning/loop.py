@@ -61,8 +61,12 @@ from torch import Tensor, nn
 
 from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.formatting import draw_sparkline
-from mathamr_kedro.learning.checkpoints import TrainingState
-from mathamr_kedro.learning.history import Progress, ProgressCallback, Record
+from mathamr_kedro.learning.checkpoints import (
+    Progress,
+    ProgressCallback,
+    Record,
+    TrainingState,
+)
 from mathamr_kedro.learning.processes import Processes
 
 logger = logging.getLogger(__name__)
@@ -187,12 +191,6 @@ class Training:
 
     def run(self, progress: ProgressCallback | None = None) -> tuple[Record, ...]:
         """Train until the last epoch, or until nothing gets better.
-
-        Args:
-            progress: called now and then, and after each epoch, with the progress.
-
-        Returns:
-            The history: a record for each epoch.
 
         Raises:
             TrainingError: the loss is not finite.

@@ -28,8 +28,7 @@ from torch import Tensor, nn
 
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.distillation import TextTeacher, is_formula
-from mathamr_kedro.learning.pattern_teacher import PatternTeacher
+from mathamr_kedro.learning.distillation import PatternTeacher, TextTeacher, is_formula
 from mathamr_kedro.model import (
     Precision,
     info_nce,

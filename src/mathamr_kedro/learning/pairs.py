@@ -40,11 +40,6 @@ class TrainingPairs:
     ) -> TrainingPairs:
         """Check pairs that are given by positions in the shards.
 
-        Args:
-            rows: (N, 2) question and answer.
-            shards: the graphs.
-            validation: (N,) which pairs are held out.
-
         Raises:
             MalformedInputError: these are no pairs, or a position is out of range.
         """

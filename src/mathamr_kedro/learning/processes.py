@@ -100,9 +100,6 @@ class Processes:
 
         Args:
             training: which one this process resumes, and from which step.
-
-        Raises:
-            ConfigurationError: another process has another one.
         """
         said = [training] * self.count
         if self.count > 1:

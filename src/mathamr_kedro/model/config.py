@@ -103,12 +103,7 @@ _SCAN: ContextVar[ComputeConfig | None] = ContextVar("scan", default=None)
 
 @contextmanager
 def compute_with(compute: ComputeConfig, scan: str = "auto") -> Iterator[None]:
-    """Compute what is opened inside as the parameters of a stage say.
-
-    Args:
-        compute: where and how networks are computed.
-        scan: device on which vectors are compared.
-    """
+    """Compute what is opened inside as the parameters of a stage say."""
     tokens = _COMPUTE.set(compute), _SCAN.set(ComputeConfig(scan))
     try:
         yield

@@ -41,13 +41,7 @@ class RelationalEncoder(nn.Module):
             self.register_parameter("edge_attributes", None)
 
     def forward(self, h: Tensor, graph: Any, backend: Backend) -> Tensor:
-        """(N, d) final states of all nodes.
-
-        Args:
-            h: first states.
-            graph: the graphs as ``backend.prepare`` arranged them.
-            backend: computes the convolutions.
-        """
+        """(N, d) final states of all nodes."""
         relations: Tensor | None = getattr(graph, "relations", None)
         weight = self.weights(relations)
         shift = self._shift(weight, relations)

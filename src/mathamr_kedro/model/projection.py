@@ -24,12 +24,7 @@ class ProjectionHead(nn.Module):
         self.outer_norm = nn.LayerNorm(projection_dim)
 
     def forward(self, h: Tensor, read: Tensor | None = None) -> Tensor:
-        """(P, d) states to (P, d_p) vectors.
-
-        Args:
-            h: states of the representatives.
-            read: (P, d_p) what they read from their members.
-        """
+        """(P, d) states to (P, d_p) vectors."""
         outer = self.outer(F.gelu(self.inner_norm(self.inner(h))))
         if read is not None:
             outer = outer + read

@@ -51,9 +51,6 @@ def save_model(
         model: what to write.
         half: store float16: half the bytes, vectors equal to about three digits.
         safe: write safetensors, which hold no code.
-
-    Raises:
-        ConfigurationError: the package safetensors is not installed.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,11 +130,7 @@ def checksum_model(folder: Path) -> str:
 
 
 def find_model_files(folder: Path) -> tuple[Path, Path]:
-    """Return the files of an encoder: its configuration and its weights.
-
-    Raises:
-        DamagedFileError: one of them is missing.
-    """
+    """Return the files of an encoder: its configuration and its weights."""
     files = folder / CONFIG, _find_weights(folder)
     for file in files:
         if not file.is_file():

@@ -53,11 +53,7 @@ _PostId = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
-    """Return the server; it answers greetings while the index is being opened.
-
-    Args:
-        open_service: opens what answers; called once.
-    """
+    """Return the server; it answers greetings while the index is being opened."""
     server = MCPServer("mathamr", version=__version__, instructions=_INSTRUCTIONS)
     held: list[SearchService] = []
     lock = threading.Lock()

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from mathamr_kedro.base.errors import FormulaError, MathAMRError, MissingInputError
-from mathamr_kedro.base.records import Failure, Post
-from mathamr_kedro.corpus.extraction import CUT, PostCleaner
+from mathamr_kedro.base.records import Post
+from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import POST_TYPES, MathGraph, draw_math_graph, read_math_graph
@@ -103,9 +103,6 @@ class SearchService:
 
     Its methods belong to one thread at a time.
 
-    Args:
-        config: which index.
-
     Raises:
         MissingInputError: a stage has not been run.
         ConfigurationError: index and encoder do not belong together, or there is no
@@ -198,11 +195,7 @@ class SearchService:
         return DrawnExplainResponse(**vars(shown), graphs=pictures)
 
     def read_post(self, post_id: str) -> PostResponse:
-        """Return a post.
-
-        Raises:
-            MissingInputError: there is none with this id.
-        """
+        """Return a post."""
         self.catch_up()
         find = self.searcher.lookups.texts
         post = find([post_id]).get(post_id)
@@ -248,12 +241,7 @@ class SearchService:
 
     def add(self, posts: Sequence[RawPost]) -> AddResponse:
         """Add posts, or replace those with the same id."""
-        clean, cleaned = PostCleaner(), list[Post | Failure]()
-        for raw in posts:
-            post, problems = clean(raw)
-            cleaned += [p for p in problems if not p.kept or p.reason == CUT]
-            cleaned += [] if post is None else [post]
-        found = self._find_index().add(cleaned)
+        found = self._find_index().add(list(PostCleaner().clean_all(posts)))
         skipped, cut = (
             tuple(SkippedPost(f.record_id, f.detail) for f in found.failures
                   if f.kept == is_cut)
@@ -262,11 +250,7 @@ class SearchService:
         return AddResponse(found.added, found.replaced, skipped, found.unchanged, cut)
 
     def delete(self, ids: Sequence[str]) -> DeleteResponse:
-        """Delete posts.
-
-        Raises:
-            MissingInputError: one is missing; nothing is deleted.
-        """
+        """Delete posts."""
         self._find_index().delete(ids)
         return DeleteResponse(tuple(ids))
 

@@ -72,12 +72,7 @@ def show_words(text: str) -> tuple[Part, ...]:
 
 
 class TextView:
-    """A text with its formulas, cut into sentences.
-
-    Args:
-        text: with placeholders.
-        formula_map: what they stand for.
-    """
+    """A text with its formulas, cut into sentences."""
 
     def __init__(self, text: str, formula_map: Sequence[FormulaMention]) -> None:
         self._formulas = {m.placeholder: m for m in formula_map}

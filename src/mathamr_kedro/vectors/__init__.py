@@ -3,9 +3,8 @@
 ::
 
     post_vectors  several vectors of each post, with kinds and ids
-    store         the vectors of a collection; written once, read by memory map
-    sizes         vectors and bytes by type of post
-    comparison    given posts compared with a query: their true scores
+    store         the vectors of a collection; written once, read by memory map;
+                  given posts compared with a query, sizes by type of post
     protocol      what every index can do
     index         an index of a store by one of three engines
       exact         every vector is looked at, on a CPU or GPU
@@ -39,7 +38,6 @@ from mathamr_kedro.vectors.protocol import (
 )
 from mathamr_kedro.vectors.qdrant import QdrantIndex
 from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
-from mathamr_kedro.vectors.sizes import compute_bytes, count_by_type
 from mathamr_kedro.vectors.store import (
     Dtype,
     GraphRange,
@@ -47,6 +45,8 @@ from mathamr_kedro.vectors.store import (
     Shard,
     StoreWriter,
     VectorStore,
+    compute_bytes,
+    count_by_type,
 )
 from mathamr_kedro.vectors.updates import (
     Addition,

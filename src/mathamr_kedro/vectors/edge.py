@@ -359,11 +359,7 @@ class EdgeCollection(PointCollection):
 
     @classmethod
     def open(cls, folder: Path) -> EdgeCollection:
-        """Open a collection.
-
-        Raises:
-            DamagedFileError: the engine cannot read it.
-        """
+        """Open a collection."""
         try:
             return cls(qe.EdgeShard.load(str(folder)), folder)
         except BaseException as exc:  # a panic of Rust is no Exception

@@ -14,7 +14,6 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.chain import VectorChain
 from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
@@ -28,6 +27,7 @@ from mathamr_kedro.vectors.protocol import (
 )
 from mathamr_kedro.vectors.rescoring import Names, name_items
 from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
+from mathamr_kedro.vectors.scan_torch import VectorChain
 from mathamr_kedro.vectors.store import VectorStore
 
 _TOGETHER = 1 << 16
@@ -43,11 +43,6 @@ class ExactIndex(VectorIndex):
         hits = index.search_maxsim([query.vectors], depth=1000)
 
     Threads may search it at the same time: what is packed is packed once.
-
-    Args:
-        store: the vectors.
-        device: where to scan.
-        scan: what is scanned.
     """
 
     def __init__(

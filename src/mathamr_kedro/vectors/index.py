@@ -115,14 +115,6 @@ def open_index(
 
     Any number of processes may have one open.
 
-    Args:
-        config: which engine.
-        store: the vectors.
-        folder: as of :func:`connect_index`, and the next two.
-        connect: gives a client.
-        verify: read files whole.
-        changes: what was changed by hand in an index of another encoder, to be kept.
-
     Raises:
         LockedError: it must be built, and another process is changing it.
     """

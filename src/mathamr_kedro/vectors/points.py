@@ -103,15 +103,7 @@ class PointCollection(ABC):
         mode: SearchMode,
         types: PostTypes = None,
     ) -> list[list[Point]]:
-        """Find the nearest points of each query.
-
-        Args:
-            queries: each a vector, or a matrix that is compared by MaxSim.
-            space: name of the vectors to compare with.
-            limit: how many.
-            mode: exact or by the graph.
-            types: types of post that may be returned.
-        """
+        """Find the nearest points of each query."""
 
     def fetch(self, point_ids: Sequence[PointId], space: str) -> list[Vectors]:
         """Return the vectors of points, in the given order.
@@ -207,11 +199,7 @@ def _as_number(key: str) -> int | None:
 
 
 def check_size(key: PostId, vectors: int, width: int) -> None:
-    """Refuse a post with more vectors than a Qdrant server takes.
-
-    Raises:
-        MalformedInputError: it has too many.
-    """
+    """Refuse a post with more vectors than a Qdrant server takes."""
     if vectors * width >= _LARGEST_MULTIVECTOR:
         raise MalformedInputError(
             f"Expected fewer than {_LARGEST_MULTIVECTOR // width} vectors in post "

@@ -58,11 +58,7 @@ class PostEntry(NamedTuple):
         return self.vectors[places[-1]] if len(places) else None
 
     def formula(self, formula_id: FormulaId) -> Vectors:
-        """(k,) the vector of one formula: the query of a Task 2 topic.
-
-        Raises:
-            MalformedInputError: the post has no vector for that formula.
-        """
+        """(k,) the vector of one formula: the query of a Task 2 topic."""
         if formula_id not in self.formula_ids:
             hint = suggest(formula_id, list(self.formula_ids))
             raise MalformedInputError(
@@ -122,11 +118,7 @@ class PostVectors:
         return built
 
     def check(self) -> None:
-        """Refuse arrays that do not fit, posts given twice, vectors not of length 1.
-
-        Raises:
-            MalformedInputError: names the first fault.
-        """
+        """Refuse arrays that do not fit, posts given twice, vectors not of length 1."""
         total, formulas = len(self.vectors), int((self.kinds == FORMULA).sum())
         found = {
             "ptr": (len(self.ptr) - 1, len(self.keys)),

@@ -25,13 +25,12 @@ from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.comparison import compare_nodes
 from mathamr_kedro.vectors.post_vectors import (
     POST_TYPES,
     PostEntry,
     Vectors,
 )
-from mathamr_kedro.vectors.store import PostReader
+from mathamr_kedro.vectors.store import PostReader, compare_nodes
 
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
@@ -229,11 +228,7 @@ class VectorIndex(ABC):
 
 
 def document_vector(query: PostEntry) -> Vectors:
-    """Return the document vector of a query.
-
-    Raises:
-        ConfigurationError: its structure has none.
-    """
+    """Return the document vector of a query."""
     vector = query.document()
     if vector is None:
         raise ConfigurationError(
@@ -244,11 +239,7 @@ def document_vector(query: PostEntry) -> Vectors:
 
 
 def check_post_types(types: PostTypes) -> None:
-    """Refuse names that are no types of posts.
-
-    Raises:
-        ConfigurationError: one is unknown.
-    """
+    """Refuse names that are no types of posts."""
     for name in types or ():
         if name not in POST_TYPES:
             raise ConfigurationError(

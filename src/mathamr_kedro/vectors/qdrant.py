@@ -41,7 +41,6 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner
-from mathamr_kedro.vectors.comparison import compare_documents, compare_nodes
 from mathamr_kedro.vectors.points import (
     Changes,
     Collections,
@@ -69,7 +68,13 @@ from mathamr_kedro.vectors.protocol import (
     check_post_types,
     round_query,
 )
-from mathamr_kedro.vectors.store import LocatedPosts, PostReader, VectorStore
+from mathamr_kedro.vectors.store import (
+    LocatedPosts,
+    PostReader,
+    VectorStore,
+    compare_documents,
+    compare_nodes,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -99,12 +104,7 @@ class Opened(NamedTuple):
 
 
 class Connection(ABC):
-    """Where the collections of one index are.
-
-    Args:
-        folder: of the index; locked while it is changed.
-        hnsw: graphs to build.
-    """
+    """Where the collections of one index are."""
 
     settings: Mapping[str, Any] = {}
     """What else decides how collections are made."""
@@ -199,13 +199,7 @@ class UpdateOutcome(NamedTuple):
 
 
 class ChangedPosts(PostReader):
-    """The posts of a store, as they were changed by hand.
-
-    Args:
-        store: the posts as they were indexed.
-        changes: what was changed since.
-        points: holds the vectors of added posts.
-    """
+    """The posts of a store, as they were changed by hand."""
 
     def __init__(
         self, store: VectorStore, changes: Changes, points: PointCollection
@@ -266,10 +260,6 @@ class ChangedPosts(PostReader):
 class QdrantIndex(VectorIndex):
     """The index of a store, open for searching.
 
-    Args:
-        connection: where it is.
-        store: the vectors it was built from.
-
     Raises:
         InputError: it is missing, of other vectors or damaged; :meth:`open` builds it.
     """
@@ -302,12 +292,6 @@ class QdrantIndex(VectorIndex):
         changes: Changes | None = None,
     ) -> QdrantIndex:
         """Open the index of a store; build it if it is missing, damaged or of others.
-
-        Args:
-            connection: where it is.
-            store: the vectors.
-            changes: what was changed by hand in an index of another encoder: it
-                replaces what was changed in this one.
 
         Raises:
             LockedError: it must be built, and another process is changing it.
@@ -530,11 +514,7 @@ class QdrantIndex(VectorIndex):
             )
 
     def _verify(self) -> None:
-        """Compare the counts with the store, and vectors of a sample of posts.
-
-        Raises:
-            DamagedFileError: something is missing, doubled or different.
-        """
+        """Compare the counts with the store, and vectors of a sample of posts."""
         store, changed = self._store, self.changes.keys
         expected = len(store) + sum(key not in store for key in changed)
         found = self._collections.posts.count()

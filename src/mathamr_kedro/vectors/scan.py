@@ -16,10 +16,9 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits, rank_ids
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model.backends import can_use_triton
-from mathamr_kedro.vectors.chain import VectorChain
 from mathamr_kedro.vectors.rescoring import Best, Choice, Names, name_items
 from mathamr_kedro.vectors.scan_int8 import Int8Scanner
-from mathamr_kedro.vectors.scan_torch import TorchScanner
+from mathamr_kedro.vectors.scan_torch import TorchScanner, VectorChain
 
 _ROOM = {"cpu": 1 << 26, "cuda": 1 << 30}
 """Scores held at once."""

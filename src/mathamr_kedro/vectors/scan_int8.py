@@ -91,12 +91,7 @@ class Codec(NamedTuple):
 
 
 class Int8Scanner(BlockScanner):
-    """Posts in blocks of codes.
-
-    Args:
-        posts: on a CPU.
-        columns: vectors in a block.
-    """
+    """Posts in blocks of codes."""
 
     def __init__(self, posts: RaggedVectors[Tensor], columns: int = _COLUMNS) -> None:
         self.codec = Codec.fit(posts.vectors)

@@ -18,17 +18,17 @@ contiguous runs: three calls of the linear algebra that torch brings, and no com
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model.maxsim import match_posts
-from mathamr_kedro.vectors.chain import VectorChain
 
 COLUMNS = 12_288
 """Vectors in a block: products of 16 query vectors then stay in the L2 cache."""
@@ -36,6 +36,40 @@ _FILLED = 0.25
 """Share of a block that may repeat vectors."""
 TOKENS = 64
 """Query vectors at once."""
+
+
+class VectorChain:
+    """Rows of one file behind those of another, without copying."""
+
+    def __init__(self, parts: Sequence[RaggedVectors[NDArray[Any]]]) -> None:
+        self._parts = parts
+        self._first = np.cumsum([0, *map(len, parts)])
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    def join(self) -> RaggedVectors[NDArray[Any]]:
+        """Return all rows; those of several files are copied."""
+        return RaggedVectors.join(self._parts)
+
+    def take(self, rows: Tensor) -> RaggedVectors[Tensor]:
+        """Return the rows at given places, in that order."""
+        numbers = rows.numpy()
+        owner = np.searchsorted(self._first, numbers, side="right") - 1
+        order = np.argsort(owner, kind="stable")
+        bounds = np.searchsorted(owner[order], np.arange(len(self._parts) + 1))
+        taken = [
+            part.take(numbers[order[a:b]] - first)
+            for part, first, (a, b) in zip(
+                self._parts, self._first.tolist(), pairwise(bounds), strict=False
+            )
+            if a < b
+        ]
+        if not taken:
+            return self._parts[0].take(numbers).to("cpu")
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        return RaggedVectors.join(taken).take(places).to("cpu")
 
 
 class _Block(NamedTuple):
@@ -49,12 +83,7 @@ class _Block(NamedTuple):
 
 
 class BlockScanner(ABC):
-    """Posts in blocks, ready to be scanned.
-
-    Args:
-        posts: on the device that scans.
-        columns: vectors in a block.
-    """
+    """Posts in blocks, ready to be scanned."""
 
     def __init__(self, posts: RaggedVectors[Tensor], columns: int) -> None:
         self.posts: RaggedVectors[Tensor] | VectorChain = posts
@@ -93,25 +122,15 @@ class BlockScanner(ABC):
     def score_pairs(
         self, queries: RaggedVectors[Tensor], which: Tensor, chosen: Tensor
     ) -> Tensor:
-        """(M,) float64 scores of single pairs of query and post.
-
-        Args:
-            queries: the queries.
-            which: (M,) query of each pair, rising.
-            chosen: (M,) post of each pair.
-        """
+        """(M,) float64 scores of single pairs of query and post."""
         turns = torch.arange(len(queries) + 1, device=which.device)
         bounds = torch.searchsorted(which, turns).tolist()
         scores = torch.empty(len(which), dtype=torch.float64, device=which.device)
         # One query after another: a long one costs the others neither time nor room.
         for mine, (a, b) in zip(queries.split(1), pairwise(bounds), strict=True):
-            scores[a:b] = self._score_posts(mine.vectors.double(), chosen[a:b])
+            posts = self.posts.take(chosen[a:b]).to(chosen.device, torch.float64)
+            scores[a:b] = match_posts(mine.vectors.double(), posts).mean(1)
         return scores
-
-    def _score_posts(self, tokens: Tensor, chosen: Tensor) -> Tensor:
-        """(M,) float64 scores of one query and some posts."""
-        posts = self.posts.take(chosen).to(chosen.device, torch.float64)
-        return match_posts(tokens, posts).mean(1)
 
     def num_bytes(self) -> int:
         """Return the memory that the blocks take."""
@@ -119,12 +138,7 @@ class BlockScanner(ABC):
 
 
 class TorchScanner(BlockScanner):
-    """Posts in blocks of single precision.
-
-    Args:
-        posts: on the device that scans.
-        columns: vectors in a block.
-    """
+    """Posts in blocks of single precision."""
 
     def __init__(self, posts: RaggedVectors[Tensor], columns: int = COLUMNS) -> None:
         super().__init__(posts, columns)

@@ -126,12 +126,7 @@ def _pair_kernel(
 
 
 class TritonScanner:
-    """Posts in blocks on a device, ready to be scanned.
-
-    Args:
-        posts: on that device.
-        tiling: how the work is cut.
-    """
+    """Posts in blocks on a device, ready to be scanned."""
 
     def __init__(
         self, posts: RaggedVectors[Tensor], tiling: Tiling | None = None

@@ -138,16 +138,7 @@ class Retry:
 
 
 class ServerConnection(Connection):
-    """The index of a name on a server.
-
-    Args:
-        client: connection to the server.
-        name: of the index, first part of its aliases.
-        folder: locked while the index is changed.
-        hnsw: graphs to build.
-        config: how the server keeps the collections.
-        retry: how to repeat failed requests.
-    """
+    """The index of a name on a server."""
 
     def __init__(
         self,

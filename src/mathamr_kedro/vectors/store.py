@@ -16,7 +16,7 @@ Qdrant (:mod:`mathamr_kedro.vectors.updates`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.arrays import read_arrays, write_arrays
@@ -37,9 +38,14 @@ from mathamr_kedro.base.errors import (
     suggest,
 )
 from mathamr_kedro.base.files import FolderLock
+from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.shards import ShardFolder
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.post_vectors import PostVectors
+from mathamr_kedro.model.maxsim import match_posts
+from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
+
+_POSTS_AT_ONCE = 512
+"""Posts whose vectors are compared at once: they stay in the cache."""
 
 Dtype: TypeAlias = Literal["float32", "float16"]
 
@@ -131,11 +137,7 @@ class PostReader(ABC):
             )
 
     def read(self, keys: Sequence[PostId]) -> PostVectors:
-        """Return the vectors of posts in the given order.
-
-        Raises:
-            MissingInputError: a post is missing.
-        """
+        """Return the vectors of posts in the given order."""
         found = self.locate(keys)
         if not found:
             return PostVectors.of((), self.dtype, self.width)
@@ -173,7 +175,7 @@ class VectorStore(PostReader):
         """The posts of each shard."""
 
     def _map(self, name: str) -> PostVectors:
-        file = self._files.find(name)
+        file = self._files.locate(name)
         self._list.checksums[name].check_size(file, _REMEDY)
         try:
             return PostVectors.from_arrays(read_arrays(file))
@@ -221,11 +223,7 @@ class VectorStore(PostReader):
         return sum(int(part.returnable.sum()) for part in self.parts)
 
     def locate(self, keys: Sequence[PostId]) -> list[LocatedPosts]:
-        """Find posts in their parts; rows ascend, as in the file.
-
-        Raises:
-            MissingInputError: a post is missing.
-        """
+        """Find posts in their parts; rows ascend, as in the file."""
         self.require(keys)
         where = np.array([self.places[k] for k in keys], dtype=np.int64).reshape(-1, 2)
         order = np.lexsort((where[:, 1], where[:, 0]))
@@ -240,24 +238,13 @@ class VectorStore(PostReader):
         return self._files.read_list() == self._list
 
     def check(self) -> None:
-        """Read all files whole, each once in a process.
-
-        Raises:
-            DamagedFileError: one is not what was written.
-        """
+        """Read all files whole, each once in a process."""
         for name in self._list.counts:
-            self._files.check(self._files.find(name))
+            self._files.check(self._files.locate(name))
 
 
 class StoreWriter:
     """Writes a store; one that was killed is resumed, damaged shards are skipped.
-
-    Args:
-        folder: of the store; made if there is none.
-        encoder: who makes the vectors.
-        width: numbers in a vector.
-        dtype: of a number.
-        of: which graphs the store is about; shards of others are removed.
 
     Raises:
         ConfigurationError: the store holds vectors of another encoder, width or type.
@@ -294,7 +281,7 @@ class StoreWriter:
         self._files.begin(self._made_from)
         chosen = [s.name for s in self.shards if of is None or s.of in of]
         self._files.drop_damaged(chosen)
-        listed = {self._files.find(shard.name) for shard in self.shards}
+        listed = {self._files.locate(shard.name) for shard in self.shards}
         for pattern in (f"*{_SUFFIX}", ".*.part", "store.json"):  # of earlier versions
             for file in self.folder.glob(pattern):
                 if file not in listed:
@@ -336,11 +323,7 @@ class StoreWriter:
         self._files.write(graphs.name, self._made_from, counts, write)
 
     def complete(self) -> None:
-        """Note that every post of the collection is present.
-
-        Raises:
-            MalformedInputError: a post occurs twice.
-        """
+        """Note that every post of the collection is present."""
         ids = len(VectorStore(self.folder).places)
         posts = sum(shard.posts for shard in self.shards)
         if ids != posts:
@@ -359,3 +342,99 @@ class StoreWriter:
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def compare_nodes(
+    query: Vectors, located: Sequence[LocatedPosts], dtype: str = "float64"
+) -> NDArray[np.float64]:
+    """Return (N, T): the best product of each query vector in each post (Eq. 3.5).
+
+    Each engine finds candidates in its own way; their scores are computed here.
+
+    Args:
+        query: (T, k); rounded as the stored vectors are.
+        located: N posts, as :meth:`VectorStore.locate` finds them.
+        dtype: precision of the products.
+    """
+    nearest = np.empty((sum(len(part.rows) for part in located), len(query)))
+    for posts, rows, places in located:
+        nodes = RaggedVectors(posts.vectors, posts.ptr)
+        tokens = torch.from_numpy(query.astype(posts.vectors.dtype).astype(dtype))
+        for a in range(0, len(rows), _POSTS_AT_ONCE):
+            some = slice(a, a + _POSTS_AT_ONCE)
+            taken = nodes.take(rows[some]).to("cpu", tokens.dtype)
+            nearest[places[some]] = match_posts(tokens, taken).numpy()
+    return nearest
+
+
+def compare_documents(
+    query: Vectors, located: Sequence[LocatedPosts], dtype: str = "float64"
+) -> NDArray[np.float64]:
+    """Return (N,): products of document vectors with one (k,); NaN for none."""
+    similar = np.full(sum(len(part.rows) for part in located), np.nan)
+    for posts, rows, places in located:
+        documents = posts.document_rows[rows]
+        is_there = documents >= 0
+        theirs = posts.vectors[documents[is_there]].astype(dtype)
+        mine = query.astype(posts.vectors.dtype).astype(dtype)
+        similar[places[is_there]] = theirs @ mine
+    return similar
+
+
+class TypeCounts(NamedTuple):
+    """What an index holds of one type of post."""
+
+    posts: int
+    vectors: int
+    """In the space ``all``: formulas, sentences and documents."""
+    documents: int
+    """The document vectors once more, in the space ``doc``."""
+    formulas: int
+    """In the space ``formula``: those that Task 2 may return."""
+
+
+def count_by_type(store: VectorStore) -> dict[str, TypeCounts]:
+    """Count posts and vectors by type of post; types without posts are skipped.
+
+    A task searches a part of an index (thesis Tables 4.20 and 4.22), and an engine
+    keeps all types together: the bytes of a part are computed from its vectors.
+    """
+    totals = np.zeros((len(POST_TYPES), len(TypeCounts._fields)), dtype=np.int64)
+    for posts in store.parts:
+        owners = posts.formula_posts[posts.returnable]
+        columns = (
+            np.ones(len(posts)),
+            np.diff(posts.ptr),
+            posts.document_rows >= 0,
+            np.bincount(owners, minlength=len(posts)),
+        )
+        for column, counts in enumerate(columns):
+            of_type = np.bincount(posts.post_types, counts, len(POST_TYPES))
+            totals[:, column] += of_type.astype(np.int64)
+    return {
+        name: TypeCounts(*map(int, row))
+        for name, row in zip(POST_TYPES, totals, strict=True)
+        if row[0]
+    }
+
+
+def compute_bytes(
+    counts: Mapping[str, TypeCounts], width: int, number_bytes: int
+) -> dict[str, tuple[int, int]]:
+    r"""Compute what vectors take: those of posts, and those of formulas, by type.
+
+    .. math::
+        (\text{vectors} + \text{documents}) \cdot k \cdot b, \quad
+        \text{formulas} \cdot k \cdot b
+
+    with :math:`k` numbers of :math:`b` bytes in a vector, for an index with the two
+    spaces of thesis 3.5.1 and the one of formulas.
+
+    >>> compute_bytes({"answer": TypeCounts(1, 16, 1, 8)}, width=32, number_bytes=4)
+    {'answer': (2176, 1024)}
+    """
+    size = width * number_bytes
+    return {
+        name: ((found.vectors + found.documents) * size, found.formulas * size)
+        for name, found in counts.items()
+    }

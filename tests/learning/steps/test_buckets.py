@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr_kedro.learning.steps.buckets import LEVELS, Buckets
+from mathamr_kedro.learning.steps import LEVELS, Buckets
 
 
 def draw_batches(shards, steps=200, graphs=8):

@@ -16,9 +16,13 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import DeviceShards
 from mathamr_kedro.learning.augmentation import AugmentationConfig, step_key
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
-from mathamr_kedro.learning.steps import OptimizerConfig, TrainingStep, split_pairs
-from mathamr_kedro.learning.steps.buckets import Buckets
-from mathamr_kedro.learning.steps.resident import ResidentSteps
+from mathamr_kedro.learning.steps import (
+    Buckets,
+    OptimizerConfig,
+    ResidentSteps,
+    TrainingStep,
+    split_pairs,
+)
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 
 PAIRS = 4

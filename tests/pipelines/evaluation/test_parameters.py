@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
+from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.systems.mathamr_plus import Strategy
 
 

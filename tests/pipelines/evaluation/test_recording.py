@@ -17,7 +17,7 @@ from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig
-from mathamr_kedro.pipelines.evaluation.recording import (
+from mathamr_kedro.pipelines.evaluation.nodes import (
     identify_evaluation,
     record_evaluation,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-from mathamr_kedro.pipelines.ingestion.formula_trees import list_formulas
+from mathamr_kedro.pipelines.ingestion.nodes import list_formulas
 
 
 def test_formulas_of_texts_name_their_post_unless_the_index_has_them(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.pipelines.ingestion.parameters import IngestionConfig
+from mathamr_kedro.pipelines.ingestion import IngestionConfig
 
 
 def test_accepted_answers_alone_have_a_remedy():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
-from mathamr_kedro.pipelines.preprocessing import texts
+from mathamr_kedro.pipelines.preprocessing import nodes
 from tests.pipelines.graph_world import (
     SQUARE,
     open_session,
@@ -30,8 +30,8 @@ class Encoder:
 
 @pytest.fixture
 def text_model(monkeypatch):
-    monkeypatch.setattr(texts, "SentenceEncoder", Encoder)
-    monkeypatch.setattr(texts, "find_text_model", lambda name: f"folder of {name}")
+    monkeypatch.setattr(nodes, "SentenceEncoder", Encoder)
+    monkeypatch.setattr(nodes, "find_text_model", lambda name: f"folder of {name}")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_every_graph_gets_the_vector_of_its_text(graphs):
         ("3", "ab"),
     )  # fmt: skip
     topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
-    texts.encode_texts(graphs, posts, topics, "tiny")
+    nodes.encode_texts(graphs, posts, topics, "tiny")
     found = PreparedGraphs(graphs)
     lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
     assert np.asarray(found.posts.texts).tolist() == lengths

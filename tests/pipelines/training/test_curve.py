@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from mathamr_kedro.learning.history import EpochRecord, Progress
-from mathamr_kedro.pipelines.training.curve import TrainingCurve
-from mathamr_kedro.pipelines.training.report import draw_history
+from mathamr_kedro.learning.checkpoints import EpochRecord, Progress
+from mathamr_kedro.pipelines.training.report import TrainingCurve, draw_history
 
 
 def make_record(epoch, loss, validation=0.4):

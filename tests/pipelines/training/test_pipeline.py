@@ -16,7 +16,7 @@ from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, MODEL
 from mathamr_kedro.learning.trainer import EncoderLearner
-from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors
+from mathamr_kedro.pipelines.training.nodes import write_document_vectors
 from tests.pipelines.graph_world import open_catalog
 from tests.pipelines.training_world import (
     read_weights,
@@ -162,7 +162,7 @@ TEXTS = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
 
 @pytest.fixture
 def documents(monkeypatch) -> list:
-    home = "mathamr_kedro.pipelines.training.document_vectors"
+    home = "mathamr_kedro.pipelines.training.nodes"
     monkeypatch.setattr(f"{home}.SentenceEncoder", FakeDocuments)
     monkeypatch.setattr(f"{home}.find_text_model", lambda name: None)
     monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)

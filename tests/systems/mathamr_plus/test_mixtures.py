@@ -13,7 +13,8 @@ from mathamr_kedro.systems.mathamr_plus import (
     find_posts,
     search_posts,
 )
-from mathamr_kedro.vectors import EngineConfig, comparison, open_index
+from mathamr_kedro.vectors import EngineConfig, open_index
+from mathamr_kedro.vectors import store as stores
 from mathamr_kedro.vectors.exact import ExactIndex
 from tests.vectors.conftest import (
     draw_posts,
@@ -51,7 +52,7 @@ def standardise(scores):
 def test_mixed_scores_equal_a_loop(
     store, retrieval, share, weight, sentences, monkeypatch
 ):
-    monkeypatch.setattr(comparison, "_POSTS_AT_ONCE", 5)  # several parts
+    monkeypatch.setattr(stores, "_POSTS_AT_ONCE", 5)  # several parts
     by_key = {p.key: p for p in store.read(list(store.keys())).entries()}
     questions = [k for k, p in by_key.items() if p.post_type == "question"]
     answers = [k for k, p in by_key.items() if p.post_type == "answer"]

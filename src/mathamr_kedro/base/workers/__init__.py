@@ -21,10 +21,18 @@ a module, or an object of a class of a module). An optional method ``prepare()``
 called once in each worker before the first batch: the place to load a model.
 """
 
-from mathamr_kedro.base.workers.config import RayConfig, WorkerConfig
-from mathamr_kedro.base.workers.job import current_slot, explain_error
-from mathamr_kedro.base.workers.partitions import Failed, Partition, PartitionResult
-from mathamr_kedro.base.workers.run import run_partitions
+from mathamr_kedro.base.workers.job import (
+    RayConfig,
+    WorkerConfig,
+    current_slot,
+    explain_error,
+)
+from mathamr_kedro.base.workers.run import (
+    Failed,
+    Partition,
+    PartitionResult,
+    run_partitions,
+)
 
 __all__ = [
     "Failed",

@@ -17,8 +17,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from mathamr_kedro.base.workers.config import WorkerConfig
-from mathamr_kedro.base.workers.job import Event, Function, Job
+from mathamr_kedro.base.workers.job import Event, Function, Job, WorkerConfig
 
 logger = logging.getLogger(__name__)
 

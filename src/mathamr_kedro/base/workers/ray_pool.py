@@ -20,8 +20,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, WorkerError
-from mathamr_kedro.base.workers.config import RayConfig
-from mathamr_kedro.base.workers.job import Event, Function, Job
+from mathamr_kedro.base.workers.job import Event, Function, Job, RayConfig
 
 _SECONDS_TO_ANSWER = 10.0
 """Until a cluster counts as unreachable; Ray itself would ask for minutes."""

@@ -7,19 +7,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from mathamr_kedro.base.errors import WorkerError
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.workers.config import WorkerConfig
-from mathamr_kedro.base.workers.job import Event, Function
-from mathamr_kedro.base.workers.partitions import (
-    Failed,
-    OpenPartition,
-    Partition,
-    PartitionResult,
-    Task,
-)
+from mathamr_kedro.base.workers.job import Event, Function, Reason, WorkerConfig
 from mathamr_kedro.base.workers.pools import Pool, make_pool
 
 logger = logging.getLogger(__name__)
@@ -34,6 +26,58 @@ _RESTART_ATTEMPTS = 10
 """... and after that: then something outside kills them, and may stop to do so."""
 _LOSSES = 5
 """Machines that may be lost with a batch before it is treated as what kills them."""
+
+
+class Partition(NamedTuple):
+    """A named piece of the work; its items are independent of each other."""
+
+    name: str
+    items: Sequence[Any]
+
+
+class Failed(NamedTuple):
+    """Replaces the result of an item that no worker could finish."""
+
+    reason: Reason | Literal["worker_died"]
+    detail: str
+
+
+class PartitionResult(NamedTuple):
+    """A finished partition: one result, or :class:`Failed`, per item."""
+
+    name: str
+    items: Sequence[Any]
+    results: list[Any]
+
+
+@dataclass
+class OpenPartition:
+    """A partition on its way."""
+
+    partition: Partition
+    missing: int
+    results: list[Any]
+
+
+@dataclass
+class Task:
+    """Items ``start`` to ``stop`` of an open partition."""
+
+    owner: OpenPartition
+    start: int
+    stop: int
+    attempts: int = 0
+    losses: int = 0
+
+    @property
+    def items(self) -> Sequence[Any]:
+        """The items of the function."""
+        return self.owner.partition.items[self.start : self.stop]
+
+    def finish(self, results: Sequence[Any]) -> None:
+        """Put results, one per item, into their places."""
+        self.owner.results[self.start : self.stop] = results
+        self.owner.missing -= len(results)
 
 
 def run_partitions(

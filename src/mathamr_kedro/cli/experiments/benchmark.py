@@ -16,7 +16,7 @@ from mathamr_kedro.base.errors import (
     suggest,
 )
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import PARAMS, find_results, read_settings
 from mathamr_kedro.experiment_runs import CollectionRun
@@ -39,8 +39,7 @@ _SUITE = Path("conf") / "benchmarks.yml"
 @click.option(
     "--list", "only_list", is_flag=True, help="Name the collections and stop."
 )
-@ENV
-@DATA_ROOT
+@in_environment
 @PARAMS
 @click.option(
     "--reuse", is_flag=True, help="Take the evaluations that are recorded; run nothing."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import open_results
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments.versions import compare_versions, list_collections
@@ -21,8 +21,7 @@ from mathamr_kedro.project import open_catalog
     "--output", type=click.Choice(["markdown", "csv"]), default="markdown",
     show_default=True, help="Form of the table.",
 )  # fmt: skip
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     name: str,
     old: str,

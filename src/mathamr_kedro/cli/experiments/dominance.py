@@ -12,7 +12,7 @@ import click
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.evaluation.metrics import (
     Group,
@@ -65,8 +65,7 @@ Examples:
     "--output", type=click.Choice(["table", "json"]), default="table",
     show_default=True, help="Form of the result.",
 )  # fmt: skip
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     runs: tuple[Path, ...], systems: str, above: str, output: str, **where: Any
 ) -> None:
@@ -77,7 +76,7 @@ def command(
     and recall of the relevant answers with one.
     """
     # It loads torch, which the help need not wait for.
-    from mathamr_kedro.pipelines.evaluation.parameters import (  # noqa: PLC0415
+    from mathamr_kedro.pipelines.evaluation import (  # noqa: PLC0415
         EvaluationConfig,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import click
 
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import find_results
 from mathamr_kedro.experiment_runs import list_experiments
@@ -20,8 +20,7 @@ from mathamr_kedro.project import find_project, open_catalog
 
 
 @click.command("list")
-@ENV
-@DATA_ROOT
+@in_environment
 def command(env: str | None, data_root: str | None) -> None:
     """List the versions of all results, and what each changed.
 

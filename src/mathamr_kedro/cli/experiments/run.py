@@ -8,7 +8,7 @@ from itertools import cycle, islice
 
 import click
 
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import PARAMS, read_settings
 from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.experiment_runs import Ending, GridRun, Work, list_devices
@@ -20,8 +20,7 @@ from mathamr_kedro.stages import check_stage_parameters
 
 @click.command("run")
 @click.argument("name")
-@ENV
-@DATA_ROOT
+@in_environment
 @PARAMS
 @click.option("--seeds", help="Some of the seeds, e.g. 42,43 (default: all).")
 @click.option(

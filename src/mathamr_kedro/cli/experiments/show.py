@@ -6,7 +6,7 @@ import json
 
 import click
 
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import open_results
 from mathamr_kedro.experiments.versions import summarise_version
 
@@ -18,8 +18,7 @@ from mathamr_kedro.experiments.versions import summarise_version
     "--output", type=click.Choice(["tables", "json"]), default="tables",
     show_default=True, help="The tables, or all that the version holds.",
 )  # fmt: skip
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     name: str, version: str | None, output: str, env: str | None, data_root: str | None
 ) -> None:

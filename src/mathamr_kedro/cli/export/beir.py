@@ -14,7 +14,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import TopicId
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.project import LastRun
 from mathamr_kedro.runs import (
     TASKS,
@@ -48,8 +48,7 @@ _NEEDED = ("posts", "topics", "judgments", "training_pairs", "visual_index")
     "--links", is_flag=True,
     help="Make a benchmark of statements: which ones does a proof cite?",
 )  # fmt: skip
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     output: Path,
     task: int,

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
-
-if TYPE_CHECKING:
-    from mathamr_kedro.trec import Run
+from mathamr_kedro.cli._options import in_environment
 
 
 @click.command(name="huggingface")
@@ -20,8 +16,7 @@ if TYPE_CHECKING:
     "--output", type=click.Path(file_okay=False, path_type=Path), required=True,
     help="Folder to write to.",
 )  # fmt: skip
-@ENV
-@DATA_ROOT
+@in_environment
 def command(output: Path, **where: Any) -> None:
     """Write corpus, queries, qrels, graphs and runs as Parquet with a card.
 
@@ -41,11 +36,6 @@ def command(output: Path, **where: Any) -> None:
         graphs = catalog.load("math_graphs").records()
         folder.write_graphs(report_progress(graphs, "graphs written"))
     if catalog["runs"].exists():
-        folder.write_runs(_list_runs(catalog.load("runs")))
+        folder.write_runs(run for _, run in catalog.load("runs"))
     folder.write_card(f"MathAMR+ export of {where['env'] or 'the sample'}")
     click.echo(f"Wrote {folder}")
-
-
-def _list_runs(folder: Any) -> Iterator[Run]:
-    for entry in folder.entries:
-        yield folder.read(entry)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 
 
 @click.command(name="release")
@@ -26,8 +26,7 @@ from mathamr_kedro.cli._options import DATA_ROOT, ENV
     help="Folder to write (default: src/mathamr_kedro/encoders/NAME).",
 )
 @click.option("--replace", is_flag=True, help="Replace the folder if it exists.")
-@ENV
-@DATA_ROOT
+@in_environment
 def command(
     name: str,
     model: Path | None,
@@ -50,8 +49,7 @@ def command(
         raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")
     # Imported here so that wrong options are rejected without loading torch.
     from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
-    from mathamr_kedro.learning.card import Provenance  # noqa: PLC0415
-    from mathamr_kedro.learning.releasing import release_encoder  # noqa: PLC0415
+    from mathamr_kedro.learning import Provenance, release_encoder  # noqa: PLC0415
     from mathamr_kedro.project import open_catalog  # noqa: PLC0415
 
     folder = out or _find_place(name)
@@ -109,10 +107,7 @@ def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
 
     They may have been evaluated right after training, or as a released encoder.
     """
-    from mathamr_kedro.learning.releasing import (  # noqa: PLC0415
-        find_model,
-        has_same_weights,
-    )
+    from mathamr_kedro.learning import find_model, has_same_weights  # noqa: PLC0415
 
     if not catalog["mathamr_plus.model"].exists():
         return []

@@ -45,8 +45,9 @@ def command(
     FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
     """
     text = sys.stdin.read() if formula == "-" else formula
-    read = _read_mathml if mathml else _read_latex
-    trees = read(text)
+    trees = (
+        _read_mathml(text) if mathml else formulas.trees_from_latex(text, mode="total")
+    )
     write = FormulaTree.to_string if strings else draw_text
     for kind, title in _TITLES.items():
         tree: FormulaTree | None = getattr(trees, kind)
@@ -58,10 +59,6 @@ def command(
         make_folder(svg.parent)
         svg.write_text(draw_svg(trees), encoding="utf-8")
         click.echo(f"Wrote {svg}")
-
-
-def _read_latex(text: str) -> FormulaTrees:
-    return formulas.trees_from_latex(text, mode="total")
 
 
 def _read_mathml(text: str) -> FormulaTrees:

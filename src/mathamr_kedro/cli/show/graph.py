@@ -10,7 +10,7 @@ import click
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import make_folder
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(name="graph")
 @click.argument("post_id")
-@ENV
-@DATA_ROOT
+@in_environment
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),

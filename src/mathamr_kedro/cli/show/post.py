@@ -12,15 +12,14 @@ from rich.table import Table
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Failure, Post, Statement
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 
 _MAX_LINKS = 10
 
 
 @click.command(name="post")
 @click.argument("post")
-@ENV
-@DATA_ROOT
+@in_environment
 def command(post: str, env: str | None, data_root: str | None) -> None:
     r"""Show POST as the pipelines see it: clean text, formulas, tags.
 

@@ -11,7 +11,7 @@ from kedro.io import CatalogProtocol, DatasetError
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
-from mathamr_kedro.cli._options import DATA_ROOT, ENV
+from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.hints import complete_commands
 
@@ -20,8 +20,7 @@ _MEASURES = 4
 
 
 @click.command(name="summary")
-@ENV
-@DATA_ROOT
+@in_environment
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
     # Loaded here: the help needs no catalog.

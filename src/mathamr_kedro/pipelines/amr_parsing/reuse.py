@@ -26,11 +26,7 @@ def checksum_text(text: str) -> str:
 
 
 class KnownGraphs:
-    """The places of graphs of parsed texts in some shards; 20 bytes for each.
-
-    Args:
-        files: shards of graphs, made by the same parser.
-    """
+    """The places of graphs of parsed texts in some shards; 20 bytes for each."""
 
     def __init__(self, files: Iterable[Path]) -> None:
         self._files = list(files)

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+import pyarrow as pa
 from matplotlib.figure import Figure
 
+from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import RunFolder, ShardedTable
+from mathamr_kedro.datasets import PenmanShards, RunFolder, ShardedTable
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.datasets.systems import BuiltIndex
+from mathamr_kedro.evaluation.metrics import Protocol, evaluate_run
+from mathamr_kedro.experiments import (
+    COLLECTION,
+    CellOutputs,
+    CellRecord,
+    checksum_collection,
+)
+from mathamr_kedro.experiments.cells import tabulate_results
+from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.formula import TreeStore
+from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_index,
     describe_searches,
     describe_systems,
     describe_training,
 )
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
-from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard
-from mathamr_kedro.pipelines.evaluation.scoring import score_folder
+from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard, ScoredRun
 from mathamr_kedro.runs import (
     TopicSet,
     find_blank_queries,
@@ -34,6 +48,7 @@ from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
+
 
 Values = Mapping[str, Any]
 
@@ -120,3 +135,98 @@ def _list_sets(
     return list_topic_sets(
         topics.records(), judgments.records(), config.topic_sets, visual_index
     )
+
+
+def score_folder(
+    runs: RunFolder,
+    topic_sets: Iterable[TopicSet],
+    posts: ShardedTable,
+    returnable: ShardedTable,
+    protocol_of: Callable[[int], Protocol],
+) -> list[ScoredRun]:
+    """Score all runs of judged topic sets; warn of those that are not judged."""
+    sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
+    found = {
+        key: s.find_candidates(posts.tables, returnable.tables)
+        for key, s in sets.items()
+    }
+    scored = []
+    for entry, run in report_progress(runs, "runs scored", total=len(runs.entries)):
+        key = entry.task, entry.topic_set
+        if key not in sets:
+            logger.warning("task %d, %s: no judgments, no scores", *key)
+            continue
+        chosen, (known, size) = sets[key], found[key]
+        judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
+        returned = {i for topic in judged for i in run.documents(topic).ids}
+        evaluation = evaluate_run(
+            replace(run, lists=judged),
+            chosen.qrels,
+            protocol_of(entry.task),
+            corpus_ids=known | returned,
+            num_documents=size,
+        )
+        groups = tuple(evaluation.break_down(chosen.notes))
+        scored.append(ScoredRun(entry, evaluation, groups))
+    return scored
+
+
+_PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
+"""Of a page; the folder of a cell has none."""
+
+
+def identify_evaluation(
+    model: Encoder,
+    index: BuiltVectorIndex,
+    amr_parser: Values,
+    parameters: Values,
+    **data: PenmanShards | ShardedTable,
+) -> CellRecord:
+    """Note under which parameters, and on which data, the encoder was evaluated."""
+    collection = checksum_collection(*(data[name] for name in COLLECTION))
+    graphs = PreprocessingConfig.read(parameters["preprocessing"])
+    training = TrainingStageConfig.read(parameters["training"])
+    trained = (model.facts["prepared_graphs"], model.facts.get("settings"))
+    is_current = trained == (graphs.key, checksum(training.describe_result()))
+    if not is_current:
+        logger.warning(
+            "encoder %s was trained with other parameters than the present ones: no "
+            "experiment will count its scores",
+            model.folder.name,
+        )
+    changes = index.read_changes()
+    if changes:
+        logger.warning(
+            "%d posts were added and %d deleted since indexing: the scores are not "
+            "those of the collection and get a cell of their own",
+            len(changes.added),
+            len(changes.deleted),
+        )
+        added = {key: checksum(*post) for key, post in changes.added.items()}
+        collection = checksum(collection, added, sorted(changes.deleted))
+    named = {**model.facts, "vectors": index.encoder}
+    record = CellRecord.identify(parameters, named, collection, is_current)
+    return replace(record, amr_parser=dict(amr_parser))
+
+
+def record_evaluation(
+    record: CellRecord,
+    scores: DataFrame,
+    metrics: Sequence[Values],
+    efficiency: Values,
+    training_history: Sequence[Values],
+    report: str,
+    system_runs: Sequence[Run],
+    judgments: ShardedTable,
+) -> CellOutputs:
+    """Record the evaluation where experiments look for finished cells.
+
+    The report is written last of all, so a recorded cell lacks nothing.
+    """
+    table = pa.Table.from_pandas(scores, preserve_index=False)
+    results = tabulate_results(system_runs, judgments.records())
+    page = _PICTURE.sub("", report)
+    outputs = CellOutputs(
+        record, table, metrics, efficiency, training_history, page, results
+    )
+    return outputs.finish()

@@ -8,31 +8,29 @@ from typing import Any
 from kedro.pipeline import Node, Pipeline, node
 
 from mathamr_kedro.experiments import COLLECTION
-from mathamr_kedro.pipelines import box
-from mathamr_kedro.pipelines.evaluation import nodes, recording, searches
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
+from mathamr_kedro.pipelines import box, make_node
+from mathamr_kedro.pipelines.evaluation import (
+    EvaluationConfig,
+    nodes,
+    searches,
+)
 from mathamr_kedro.systems import learns, read_system
 from mathamr_kedro.systems.mathamr_plus import NAME
 from mathamr_kedro.systems.search_config import SearchConfig
 
 _PARAMETERS = "params:evaluation"
-_TOPICS = {"topics": "topics", "parameters": _PARAMETERS}
-_JUDGED = {**_TOPICS, "judgments": "judgments", "visual_index": "visual_index"}
 
 
 def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     """Return the stage: indexes and judgments in, runs and scores out."""
     systems = list(_rank_systems(parameters))
     runs = [name for system in systems for name in sorted(system.outputs())]
-    return Pipeline(
-        [
-            *systems,
-            _fuse(runs),
-            *_score(_list_learning(parameters)),
-            *_record(),
-        ],
-        namespace="evaluation",
-        prefix_datasets_with_namespace=False,
+    return box(
+        "evaluation",
+        *systems,
+        _fuse(runs),
+        *_score(_list_learning(parameters)),
+        *_record(),
     )
 
 
@@ -46,12 +44,13 @@ def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
         strategies = {"indexing": "params:indexing"} if has_vectors else {}
         yield box(
             name,
-            node(
+            make_node(
                 searches.rank,
-                inputs={"index": f"{name}.index", **searches.TOPICS, **strategies},
-                outputs=f"{name}.runs",
-                name="rank",
+                f"{name}.runs",
                 tags="gpu" if has_vectors else None,
+                index=f"{name}.index",
+                topic_graphs="topic_math_graphs",
+                **strategies,
             ),
         )
 
@@ -82,23 +81,8 @@ def _fuse(runs: Sequence[str]) -> Node:
 def _score(systems: Sequence[str]) -> list[Node]:
     """From ranked lists to scores and a report."""
     return [
-        node(
-            nodes.split_runs,
-            inputs={**_JUDGED, "system_runs": "system_runs"},
-            outputs="runs",
-            name="split_runs",
-        ),
-        node(
-            nodes.score_runs,
-            inputs={
-                **_JUDGED,
-                "runs": "runs",
-                "posts": "posts",
-                "returnable_formulas": "returnable_formulas",
-            },
-            outputs=["scores", "metrics", "scored_runs"],
-            name="score_runs",
-        ),
+        make_node(nodes.split_runs, "runs"),
+        make_node(nodes.score_runs, ["scores", "metrics", "scored_runs"]),
         node(
             nodes.measure_efficiency,
             inputs=[
@@ -113,50 +97,25 @@ def _score(systems: Sequence[str]) -> list[Node]:
             outputs="efficiency",
             name="measure_efficiency",
         ),
-        node(
-            nodes.report_evaluation,
-            inputs=[
-                "scored_runs",
-                "efficiency",
-                "amr_parser",
-                "system_runs",
-                "topics",
-                "formula_trees",
-            ],
-            outputs=["evaluation_report", "evaluation_figure"],
-            name="report_evaluation",
-        ),
+        make_node(nodes.report_evaluation, ["evaluation_report", "evaluation_figure"]),
     ]
 
 
 def _record() -> list[Node]:
     """From scores to a recorded cell of an experiment."""
     return [
-        node(
-            recording.identify_evaluation,
-            inputs={
-                **{name: name for name in COLLECTION},
-                "model": "mathamr_plus.model",
-                "index": "mathamr_plus.index",
-                "amr_parser": "amr_parser",
-                "parameters": "parameters",
-            },
-            outputs="evaluated_cell",
-            name="identify_evaluation",
+        make_node(
+            nodes.identify_evaluation,
+            "evaluated_cell",
+            model="mathamr_plus.model",
+            index="mathamr_plus.index",
+            parameters="parameters",
+            **{name: name for name in COLLECTION},
         ),
-        node(
-            recording.record_evaluation,
-            inputs=[
-                "evaluated_cell",
-                "scores",
-                "metrics",
-                "efficiency",
-                "training_history",
-                "evaluation_report",
-                "system_runs",
-                "judgments",
-            ],
-            outputs="experiment_cells",
-            name="record_evaluation",
+        make_node(
+            nodes.record_evaluation,
+            "experiment_cells",
+            record="evaluated_cell",
+            report="evaluation_report",
         ),
     ]

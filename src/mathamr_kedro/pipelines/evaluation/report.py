@@ -88,13 +88,7 @@ class Scoreboard:
         amr_parser: Mapping[str, Any],
         unsearched: Sequence[tuple[str, str, str]] = (),
     ) -> str:
-        """Return a Markdown page: a table for each topic set, and what is odd.
-
-        Args:
-            efficiency: times and sizes.
-            amr_parser: which parser made the graphs.
-            unsearched: topics that were not searched, the systems, and why.
-        """
+        """Return a Markdown page: a table for each topic set, and what is odd."""
         parts = ["# Evaluation\n", f"{describe_parser(amr_parser)}\n"]
         if not self.runs:
             parts.append("Nothing is judged: the runs are written, but not scored.\n")

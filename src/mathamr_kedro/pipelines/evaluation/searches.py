@@ -18,7 +18,7 @@ from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
 from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.formula import TreeStore
-from mathamr_kedro.pipelines.evaluation.parameters import EvaluationConfig
+from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.runs import (
     add_fusions,
     fuse_by_folds,
@@ -37,15 +37,6 @@ from mathamr_kedro.vectors import EngineConfig
 logger = logging.getLogger(__name__)
 
 Values = Mapping[str, Any]
-
-TOPICS = {
-    "topics": "topics",
-    "topic_graphs": "topic_math_graphs",
-    "formula_trees": "formula_trees",
-    "posts": "posts",
-    "parameters": "params:evaluation",
-}
-"""What every system is asked."""
 
 
 def rank(

@@ -34,7 +34,7 @@ from mathamr_kedro.graph import (
     RecordFile,
     report_graphs,
 )
-from mathamr_kedro.pipelines.graph_fusion.parameters import GraphFusionConfig
+from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
 
 logger = logging.getLogger(__name__)
 

@@ -1,1 +1,35 @@
 """Indexing: graphs and the best encoder to vectors, vectors to an index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.systems.mathamr_plus import EncodingConfig, Strategy
+from mathamr_kedro.systems.search_config import SearchConfig
+from mathamr_kedro.vectors import Dtype, EngineConfig
+
+
+@dataclass(frozen=True)
+class IndexingConfig:
+    """Parameters of the stage, ``conf/<env>/parameters/indexing.yml``."""
+
+    dtype: Dtype = "float32"
+    """Of the vectors on disk; ``float16`` takes half the room."""
+    encoding: EncodingConfig = field(default_factory=EncodingConfig)
+    engine: EngineConfig = field(default_factory=EngineConfig)
+    strategy: Strategy = field(default_factory=Strategy)
+    """How later stages search for posts."""
+    search: SearchConfig = field(default_factory=SearchConfig)
+    """How people do."""
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> IndexingConfig:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where="indexing")
+
+    def check_machine(self) -> None:
+        """Refuse a GPU that is not here."""
+        self.encoding.compute.check_machine()

@@ -9,7 +9,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.datasets.mathamr_plus import Encoding, VectorIndexing
 from mathamr_kedro.graph import PreparedStore, PreprocessingConfig
-from mathamr_kedro.pipelines.indexing.parameters import IndexingConfig
+from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.systems.mathamr_plus import Encoder, VectorStores
 
 

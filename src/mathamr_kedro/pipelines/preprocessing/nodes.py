@@ -15,26 +15,30 @@ from matplotlib.figure import Figure
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import WorkerError
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.records import CleanText, FormulaInstance, restore_latex
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
 from mathamr_kedro.base.workers import Failed, Partition, run_partitions
-from mathamr_kedro.corpus import FormulaIds
+from mathamr_kedro.corpus import FormulaIds, name_part, take_part
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     BuildBlocks,
     BuildFormulaBlocks,
     GraphBlock,
+    GraphShards,
     LabelCounts,
     PairSplit,
     Preparation,
+    PreparedGraphs,
     PreparedStore,
     PreprocessingConfig,
     Vocabularies,
     describe_prepared,
     report_preparation,
 )
-from mathamr_kedro.pipelines.preprocessing.texts import encode_texts
+from mathamr_kedro.graph.shards.layout import TEXTS
+from mathamr_kedro.graph.shards.writer import write_texts
+from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 logger = logging.getLogger(__name__)
 
@@ -250,3 +254,48 @@ def _build(
         source = sources.get(result.name, "")
         shard = Shard(result.name, made_from, block, counts, source)
         yield VariantShard(config.variant_key, shard)
+
+
+def encode_texts(
+    folder: Path, posts: ShardedTable, topics: ShardedTable, text_model: str
+) -> None:
+    """Encode texts of posts and topics for an encoder that reads them, or resume."""
+    graphs = PreparedGraphs(folder)
+    encoder = SentenceEncoder(find_text_model(text_model))
+
+    def write(
+        shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
+    ) -> int:
+        path = shards.folder / TEXTS
+        return write_texts(path, len(shards), texts, encoder.encode, total, width)
+
+    number = len(graphs.posts)
+    width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
+    write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
+    write(graphs.formulas, (), 0, width)  # they have no words
+
+
+def _read_posts(
+    graphs: PreparedGraphs, posts: ShardedTable
+) -> Iterator[tuple[int, str]]:
+    places = {key: place for place, key in enumerate(graphs.posts.keys)}
+    for post in posts.records():
+        if post.post_id in places:
+            text = restore_latex(post.text, post.formula_map)
+            yield places[post.post_id], text
+
+
+def _read_topics(
+    graphs: PreparedGraphs, topics: ShardedTable
+) -> Iterator[tuple[int, str]]:
+    places = {key: place for place, key in enumerate(graphs.topics.keys)}
+    for topic in topics.records():
+        clean = CleanText(topic.text, topic.formula_map)
+        parts = {
+            topic.topic_id: clean,
+            name_part(topic.topic_id, "words"): take_part(clean, "words"),
+            name_part(topic.topic_id, "formulas"): take_part(clean, "formulas"),
+        }
+        for key, part in parts.items():
+            if key in places:
+                yield places[key], restore_latex(*part)

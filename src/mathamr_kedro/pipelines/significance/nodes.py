@@ -27,12 +27,13 @@ from mathamr_kedro.experiments.outcomes import (
     summarise_experiment,
 )
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.pipelines.significance.parameters import SignificanceConfig
+from mathamr_kedro.pipelines.significance import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.search import Explanation
 from mathamr_kedro.systems.mathamr_plus import VectorStores
 
 logger = logging.getLogger(__name__)
+
 
 _FIGURES = {
     "topic_differences": "Differences to the baseline, topic by topic",

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import check_file, checksum
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
@@ -18,16 +24,19 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
     ReleasedEncoder,
 )
+from mathamr_kedro.graph.shards.writer import write_texts
 from mathamr_kedro.learning.checkpoints import MODEL
-from mathamr_kedro.learning.formula_symbols import FormulaSymbols
+from mathamr_kedro.learning.distillation import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.weights import checksum_model, copy_model
-from mathamr_kedro.pipelines.training.curve import TrainingCurve
-from mathamr_kedro.pipelines.training.document_vectors import write_document_vectors
-from mathamr_kedro.pipelines.training.report import draw_history, write_report
-from mathamr_kedro.pipelines.training.tracking import Tracker
+from mathamr_kedro.pipelines.training.report import (
+    TrainingCurve,
+    draw_history,
+    write_report,
+)
 from mathamr_kedro.systems.mathamr_plus import Encoder
+from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 
 def fit_encoder(
@@ -65,15 +74,9 @@ class EncoderTraining:
         The same parameters on the same graphs find their checkpoint; others start
         another training. No epochs take a released encoder as it is; then no pairs are
         needed.
-
-        Args:
-            base: folder of all trainings.
-
-        Returns:
-            What identifies the encoder, and how its training went.
         """
         config, graphs = self.config, self.graphs
-        tracker = Tracker(config.tracking)
+        config.tracking.check_machine()
         start = self._find_start()
         folder = base / checksum(config.describe_result(), self._name_inputs(start))
         facts = {
@@ -105,7 +108,8 @@ class EncoderTraining:
         )
         curve.end()
         history = [asdict(record) for record in result.history]
-        tracker.track(config.describe_result(), history, folder, result.model_dir)
+        place, described = config.tracking.mlflow, config.describe_result()
+        _track(place, described, history, folder, result.model_dir)
         return facts | {
             "best_epoch": result.best_epoch,
             "best_loss": result.best_loss,
@@ -145,3 +149,76 @@ class EncoderTraining:
         check_file(file, "delete it and run the stage 'training' again")
         teachers = replace(self.config.distillation, document_vectors=str(file))
         return replace(self.config, distillation=teachers)
+
+
+def write_document_vectors(
+    path: Path, config: TrainingStageConfig, graphs: PreparedGraphs, posts: ShardedTable
+) -> None:
+    """Write an ``.npy`` file with a row per graph, or resume; zeros for no text.
+
+    Only graphs of pairs get a vector.
+
+    Raises:
+        MissingInputError: no post of a pair has a text.
+    """
+    device = str(config.compute.choose_device())
+    encoder = SentenceEncoder(find_text_model(config.text_model), device)
+    pairs = [graphs.train_pairs, graphs.validation_pairs]
+    used = np.unique(np.concatenate(pairs)).tolist()
+    place = {graphs.posts.keys[p]: p for p in used}
+
+    def restore_texts() -> Iterator[tuple[int, str]]:
+        for post in posts.records():
+            if post.post_id in place:
+                yield place[post.post_id], restore_latex(post.text, post.formula_map)
+
+    texts = restore_texts()
+    first = next(texts, None)
+    if first is None:
+        raise MissingInputError(
+            "Expected the texts of the posts of training pairs (got none): the table "
+            "of posts is of another collection than the graphs; run the stage "
+            "'ingestion'"
+        )
+    every = chain([first], texts)
+    write_texts(path, len(graphs.posts), every, encoder.encode, len(used))
+
+
+def _track(
+    place: str | None,
+    described: Mapping[str, Any],
+    history: Sequence[Mapping[str, Any]],
+    folder: Path,
+    model_dir: Path,
+) -> None:
+    """Write parameters, the measures of each epoch and the model to MLflow, once."""
+    note = folder / "mlflow_run.json"
+    known = json.loads(note.read_text(encoding="utf-8")) if note.is_file() else {}
+    if place is None or place in known:
+        return
+    mlflow = import_module("mlflow")
+    mlflow.set_tracking_uri(place)
+    mlflow.set_experiment("mathamr_plus")
+    with mlflow.start_run(run_name=folder.name) as run:
+        mlflow.log_params(_flatten(described))
+        for record in history:
+            measures = {k: v for k, v in record.items() if isinstance(v, int | float)}
+            mlflow.log_metrics(measures, step=int(record["epoch"]))
+        mlflow.log_artifacts(str(model_dir), artifact_path="model")
+        known[place] = run.info.run_id
+    note.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+
+
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return nested settings under dotted names.
+
+    >>> _flatten({"loss": {"beta": 0.3}, "seed": 1})
+    {'loss.beta': 0.3, 'seed': 1}
+    """
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flatten(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,19 +1,28 @@
-"""The training report: what was learnt, as Markdown and as a figure."""
+"""The training report: what was learnt, as Markdown and as a figure, also meanwhile."""
 
 from __future__ import annotations
 
+import logging
 import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mathamr_kedro.figures import COLOURS, add_legend, make_figure
+from mathamr_kedro.base.errors import StorageError
+from mathamr_kedro.base.files import replace_file
+from mathamr_kedro.base.formatting import format_table
+from mathamr_kedro.figures import COLOURS, add_legend, make_figure, write_png
 from mathamr_kedro.graph import ReleasedEncoder
+from mathamr_kedro.learning.checkpoints import Progress, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Record = Mapping[str, Any]
+logger = logging.getLogger(__name__)
 
+_PAUSE = 10.0
+"""Seconds between two drawings, at least: one takes a fifth of a second."""
 _COLUMNS = (
     ("Epoch", "epoch", "{:d}"),
     ("Loss", "train_loss", "{:.4f}"),
@@ -30,20 +39,11 @@ _COLUMNS = (
 
 
 def write_report(encoder: Record, history: Sequence[Record]) -> str:
-    """Return the history of a training as a Markdown page.
-
-    Args:
-        encoder: what identifies the encoder.
-        history: a record of each epoch; none if it was released, and taken as it is.
-    """
+    """Return the history of a training as a Markdown page."""
     if not history:
         return _write_released(encoder)
-    head = "| " + " | ".join(title for title, _, _ in _COLUMNS) + " |"
-    rule = "|" + " ---: |" * len(_COLUMNS)
-    rows = [
-        "| " + " | ".join(_cell(record[key], form) for _, key, form in _COLUMNS) + " |"
-        for record in history
-    ]
+    titles = [title for title, _, _ in _COLUMNS]
+    rows = [[_cell(r[key], form) for _, key, form in _COLUMNS] for r in history]
     origin = encoder["start_from"]
     start = [] if origin is None else [f"Started from the weights of `{origin}`."]
     stop = " (stopped early)" if encoder["stopped_early"] else ""
@@ -58,9 +58,7 @@ def write_report(encoder: Record, history: Sequence[Record]) -> str:
             f"loss {encoder['best_loss']:.4f}{stop}.",
             *start,
             "",
-            head,
-            rule,
-            *rows,
+            format_table(titles, rows),
             "",
             "![Losses and accuracies](training_figure.png)",
             "",
@@ -116,3 +114,41 @@ def draw_history(
 
 def _cell(value: Any, form: str) -> str:
     return "" if value is None else form.format(value)
+
+
+class TrainingCurve:
+    """Draws losses into a file while a training runs.
+
+    The training continues if the file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._due = path, 0.0
+        self._history: Sequence[Record] = ()
+        self._running: list[tuple[float, float]] = []
+
+    def tell(self, progress: Progress) -> None:
+        """Draw what is known by now, unless the last drawing was just now."""
+        if progress.step < progress.steps:
+            place = progress.epoch - 1 + progress.step / progress.steps
+            if self._running and place <= self._running[-1][0]:  # another round
+                self._running.clear()
+            self._running.append((place, progress.loss))
+        self._history = progress.history
+        if time.monotonic() >= self._due:
+            self._draw()
+
+    def end(self) -> None:
+        """Draw the whole curve, if anything was trained."""
+        if self._history:
+            self._draw()
+
+    def _draw(self) -> None:
+        if self._due == 0.0:
+            logger.info("the curve is drawn in %s", self._path)
+        try:
+            with replace_file(self._path) as part:
+                part.write_bytes(write_png(draw_history(self._history, self._running)))
+        except (OSError, StorageError) as error:
+            logger.warning("%s was not drawn: %s", self._path, error)
+        self._due = time.monotonic() + _PAUSE
