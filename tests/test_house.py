@@ -73,7 +73,6 @@ REACHED_OTHERWISE = {
     "amr.transition.scatter": "replaces torch_scatter in the parser's environment",
     "amr.transition.worker": "run by the Python of the parser's environment",
     "integrations.ir_collection": "for users of ir_datasets",
-    "integrations.pyg_data": "for users of PyTorch Geometric",
     "integrations.pyg_dataset": "for users of PyTorch Geometric",
     "integrations.terrier": "for users of PyTerrier",
     "base.workers.child": "run by the pool of processes",

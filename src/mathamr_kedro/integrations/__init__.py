@@ -3,7 +3,7 @@
 ::
 
     MathGraphDataset    graphs as a dataset of PyTorch Geometric     pyg_dataset
-    to_pyg, from_pyg    a graph as its ``Data``, and back            pyg_data
+    to_pyg, from_pyg    a graph as its ``Data``, and back            pyg_dataset
     MathAmrRetriever    a transformer of PyTerrier                   terrier
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
     PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     from mathamr_kedro.integrations.export_folder import ExportFolder
     from mathamr_kedro.integrations.ir_collection import open_dataset
     from mathamr_kedro.integrations.portable_encoder import PortableEncoder
-    from mathamr_kedro.integrations.pyg_data import from_pyg, to_pyg
-    from mathamr_kedro.integrations.pyg_dataset import MathGraphDataset
+    from mathamr_kedro.integrations.pyg_dataset import (
+        MathGraphDataset,
+        from_pyg,
+        to_pyg,
+    )
     from mathamr_kedro.integrations.terrier import MathAmrRetriever
 
 __all__ = [

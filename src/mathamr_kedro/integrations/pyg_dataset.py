@@ -1,15 +1,68 @@
-"""Prepared graphs as a dataset of PyTorch Geometric."""
+"""Graphs as data of PyTorch Geometric and back; prepared graphs as its dataset."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
+import torch
 from torch_geometric.data import Data, Dataset
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.graph import KIND_NAMES, PreparedGraphs, PreparedStore
-from mathamr_kedro.integrations.pyg_data import to_pyg
+from mathamr_kedro.graph import (
+    KIND_NAMES,
+    GraphArrays,
+    GraphSchema,
+    PreparedGraphs,
+    PreparedStore,
+)
+
+
+def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
+    """Turn a graph into a ``torch_geometric.data.Data`` with every directed edge.
+
+    ``x`` holds node types, ``edge_type`` relations, ``virtual`` marks virtual nodes.
+    """
+    source, target, relation = graph.directed_edges(schema)
+    extra = {
+        name: torch.from_numpy(getattr(graph, name).astype(np.int64))
+        for name in vars(graph)
+        if name.startswith("representative")
+    }
+    return Data(
+        x=torch.from_numpy(graph.node_type.astype(np.int64)),
+        edge_index=torch.from_numpy(np.stack([source, target])),
+        edge_type=torch.from_numpy(relation),
+        virtual=torch.arange(graph.num_nodes) >= graph.num_content,
+        **extra,
+    )
+
+
+def from_pyg(data: Data, schema: GraphSchema) -> GraphArrays:
+    """Read back what :func:`to_pyg` made, also after PyG reordered the edges."""
+    node_type = data.x.numpy()
+    num_content = int((~data.virtual).sum())
+    source, target = data.edge_index.numpy()
+    relation = data.edge_type.numpy()
+    is_virtual = np.isin(relation, schema.virtual_relations)
+    is_content = (relation < schema.num_forward) & ~is_virtual
+    order = np.argsort(source[is_virtual], kind="stable")
+    owner = source[is_virtual][order] - num_content
+    count = np.bincount(owner, minlength=len(node_type) - num_content)
+    found = {
+        "node_type": node_type,
+        "source": source[is_content],
+        "target": target[is_content],
+        "relation": relation[is_content],
+        "member_count": count,
+        "member": target[is_virtual][order],
+    }
+    found |= {n: v.numpy() for n, v in data if n.startswith("representative")}
+    graph = GraphArrays(**{n: v.astype(np.uint32) for n, v in found.items()})
+    graph.check(schema)
+    return graph
+
 
 _PREPARED = "05_model_input/prepared_graphs"
 
