@@ -54,7 +54,7 @@ def test_validation_loss_falls(trained) -> None:
 
 def test_report_and_figure_tell_of_each_epoch(trained) -> None:
     report = trained.catalog.load("training_report")
-    assert report.count("\n| ") == 2 + len(trained.history)  # with head and rule
+    assert report.count("\n| ") == 1 + len(trained.history)  # with the head
     assert trained.catalog.exists("training_figure")
 
 
