@@ -49,7 +49,6 @@ from mathamr_kedro.corpus import QueryParts
 from mathamr_kedro.graph import SENTENCE, find_owner
 from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.vectors import PostReader
-from mathamr_kedro.vectors.store import compare_documents, compare_nodes
 from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
 from mathamr_kedro.vectors.protocol import (
     HnswWalks,
@@ -60,6 +59,7 @@ from mathamr_kedro.vectors.protocol import (
     document_vector,
 )
 from mathamr_kedro.vectors.rescoring import rescore_candidates
+from mathamr_kedro.vectors.store import compare_documents, compare_nodes
 
 if TYPE_CHECKING:
     from mathamr_kedro.vectors import EngineConfig
