@@ -39,12 +39,10 @@ def list_features(
     words = [leaf for leaf in leaves if leaf.system.startswith("bm25")]
     if not terms or not words:
         return None
-    if not rarity:  # vectors of unknown words resemble those of other unknown words
-        return 0.0, 0.0
     weight = sum(term.weight for term in terms)
     similarity = sum(term.weight * term.similarity for term in terms) / weight
     own = sum(share.share for share in words[0].words)
-    return similarity, own / rarity
+    return similarity, own / rarity if rarity else 0.0
 
 
 def measure_closeness(features: tuple[float, float]) -> float:

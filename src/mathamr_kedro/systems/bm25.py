@@ -180,10 +180,8 @@ class Bm25Index(Index):
         return tuple(WordShare(*pair) for pair in best if pair[1] > 0)
 
     def bound_score(self, query: Query) -> float:
-        """Return what no post's score for a query reaches; 0: no post has its words."""
-        terms = _query_terms(self._name, query)
-        is_known = any(part.count(term) for part in self._posts for term in terms)
-        return self._posts[0].bound(terms) if is_known else 0.0
+        """Return what no post's score for a query reaches."""
+        return self._posts[0].bound(_query_terms(self._name, query))
 
     def count_word(self, word: str) -> int:
         """Return how many posts have a word."""
