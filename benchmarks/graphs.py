@@ -27,7 +27,6 @@ from benchmarks.random_texts import draw_graph
 from mathamr_kedro.base.shards import ShardFolder
 from mathamr_kedro.datasets.penman_shards import PenmanShards
 from mathamr_kedro.graph import (
-    BuildBlocks,
     FuseRecords,
     GraphBlock,
     LabelCounts,
@@ -37,6 +36,7 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
     RecordFile,
     Vocabularies,
+    build_graph_blocks,
     describe_prepared,
     format_math_graph,
     read_math_graph,
@@ -121,7 +121,7 @@ def prepare_all(data: Path, base: Path) -> int:
     blocks = base / "blocks"
     blocks.mkdir()
     for name, file in open_shards(data, "math_graphs").shards():
-        BuildBlocks(parameters.graph)([file])[0].save(blocks / name)
+        build_graph_blocks([file], parameters.graph)[0].save(blocks / name)
     files = sorted(blocks.iterdir())
 
     def load() -> Iterator[GraphBlock]:

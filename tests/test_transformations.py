@@ -21,11 +21,11 @@ from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula.tree_store import VERSION as TREES_VERSION
 from mathamr_kedro.graph import (
-    BuildBlocks,
     FuseRecords,
     GraphBlock,
     GraphRecord,
     GraphVariant,
+    build_graph_blocks,
 )
 from mathamr_kedro.graph.blocks import VERSION as BLOCKS_VERSION
 from mathamr_kedro.graph.builder import RAW_SCHEMA
@@ -101,7 +101,7 @@ def build_block(tmp_path: Path) -> GraphBlock:
     fused = FuseRecords(None, "mathamr_plus")([r.format().strip() for r in GRAPHS])
     file.write_text("".join(record.text for record in fused), encoding="utf-8")
     assert len(list(RecordFile(file))) == 2
-    return BuildBlocks(GraphVariant())([file])[0]
+    return build_graph_blocks([file], GraphVariant())[0]
 
 
 def prepare(tmp_path: Path) -> object:

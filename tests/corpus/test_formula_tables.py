@@ -4,7 +4,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula
-from mathamr_kedro.corpus.arqmath import FormulaJoin, FormulaTables
+from mathamr_kedro.corpus.arqmath import FormulaJoin, find_tables
 
 V3 = (
     "id\tpost_id\tthread_id\ttype\tcomment_id\told_visual_id\tvisual_id\tissue\tformula"
@@ -152,16 +152,16 @@ def test_odd_numbers_are_failures(tmp_path, number):
 def test_tables_are_listed_in_numeric_order(tmp_path):
     for name in ("10.tsv", "2.tsv", "1.tsv.gz"):
         write(tmp_path / "latex", name, V3)
-    tables = FormulaTables({"latex": tmp_path / "latex"})
-    assert [file.name for file in tables.files] == ["1.tsv.gz", "2.tsv", "10.tsv"]
-    assert list(tables.read()) == []
+    tables = find_tables({"latex": tmp_path / "latex"})
+    files = [table["latex"] for table in tables]
+    assert [file.name for file in files] == ["1.tsv.gz", "2.tsv", "10.tsv"]
 
 
 def test_missing_family_is_named_with_a_remedy(tmp_path):
     write(tmp_path / "latex", "1.tsv", V3)
     folders = {"latex": tmp_path / "latex", "slt": tmp_path / "slt"}
     with pytest.raises(MissingInputError, match=r"'slt'.*unpack"):
-        FormulaTables(folders)
+        find_tables(folders)
 
 
 def test_table_missing_in_one_family_is_named(tmp_path):
@@ -170,4 +170,4 @@ def test_table_missing_in_one_family_is_named(tmp_path):
     write(tmp_path / "slt", "1.tsv", V3)
     folders = {"latex": tmp_path / "latex", "slt": tmp_path / "slt"}
     with pytest.raises(MissingInputError, match="table '2'"):
-        FormulaTables(folders)
+        find_tables(folders)

@@ -10,18 +10,18 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.datasets.graph_blocks import GraphBlocksDataset, VariantShard
 from mathamr_kedro.graph import (
-    BuildBlocks,
     GraphBlock,
     GraphRecord,
     GraphVariant,
     RecordFile,
+    build_graph_blocks,
 )
 
 
 def make_block(tmp_path: Path, name: str) -> GraphBlock:
     path = tmp_path / f"{name}.amr.txt"
     RecordFile(path).write([GraphRecord(name, "(s / set)")])
-    return BuildBlocks(GraphVariant())([path])[0]
+    return build_graph_blocks([path], GraphVariant())[0]
 
 
 def test_save_and_load(tmp_path: Path) -> None:

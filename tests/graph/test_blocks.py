@@ -12,11 +12,11 @@ from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.graph.arrays import GraphArrays
 from mathamr_kedro.graph.blocks import (
-    BuildBlocks,
     GraphBlock,
     LabelCounts,
     Vocabularies,
     build_block,
+    build_graph_blocks,
 )
 from mathamr_kedro.graph.builder import (
     CONCEPT,
@@ -170,7 +170,7 @@ def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> Non
     path = tmp_path / "posts-00000.amr.txt"
     twice = "(a / and :op1 (f / FORMULA_0) :op2 (g / FORMULA_0))"
     RecordFile(path).write([RECORDS[2], GraphRecord("4", twice)])
-    (block,) = BuildBlocks(VARIANT)([path])
+    (block,) = build_graph_blocks([path], VARIANT)
     assert block.keys == ["3"]
     assert block.failures[0][0] == "4"
     assert "FORMULA_0" in block.failures[0][1]

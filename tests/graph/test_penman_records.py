@@ -104,10 +104,10 @@ def test_records_of_posts_and_topics_carry_their_formulas() -> None:
     post = Post(
         "255", "question", "255", None, None, None, None, (), "", "t", mentions
     )  # fmt: skip
-    assert GraphRecord.of_post(post, SERIES.graph, ["FORMULA_1"]) == SERIES
+    assert GraphRecord.of(post, SERIES.graph, ["FORMULA_1"]) == SERIES
     topic = Topic(
         "A.1", "task1", 2020, "", (), "t", mentions, None, None, None, None, None
     )  # fmt: skip
-    record = GraphRecord.of_topic(topic, "(m / map)")
+    record = GraphRecord.of(topic, "(m / map)")
     assert (record.graph_id, record.post_type) == ("A.1", "topic")
     assert record.formula_map == mentions

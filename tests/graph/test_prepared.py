@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +55,7 @@ def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Prepara
     counts = LabelCounts.of_blocks([posts], None)
     vocabularies = Vocabularies.build(counts, PARAMETERS.vocabulary)
     report = {
-        "vocabulary": vocabularies.report.to_dict(), "posts": 4, "topics": 1,
+        "vocabulary": asdict(vocabularies.report), "posts": 4, "topics": 1,
         "formulas": 0, "returnable_formulas": 0,
         "failed": 0, "train_pairs": 1, "validation_pairs": 1, "pairs_without_graph": 2,
     }  # fmt: skip

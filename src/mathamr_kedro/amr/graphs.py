@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 PLACEHOLDER = re.compile(r"FORMULA_\d+")
@@ -227,7 +227,9 @@ def merge_graphs(graphs: Sequence[AMRGraph], keep_chunks: bool = False) -> AMRGr
             if s not in dropped
         )
     snt = _number_sentences(root, heads)
-    return AMRGraph(root, nodes, _without_repeats([*snt, *edges]), attributes)
+    # Shared formula nodes can bring repeated edges and self-loops.
+    joined = [e for e in dict.fromkeys([*snt, *edges]) if e.source != e.target]
+    return AMRGraph(root, nodes, joined, attributes)
 
 
 def _number_sentences(root: str, heads: Sequence[str]) -> list[Edge]:
@@ -249,11 +251,6 @@ def _split_collection(graph: AMRGraph) -> list[str] | None:
     if any(source == graph.top for source, _, _ in graph.attributes):
         return None
     return [target for _, target in sorted(numbered)] or None
-
-
-def _without_repeats(edges: Iterable[Edge]) -> list[Edge]:
-    """Drop repeated edges and self-loops, which shared formula nodes can bring."""
-    return [e for e in dict.fromkeys(edges) if e.source != e.target]
 
 
 def restore_placeholders(graph: AMRGraph) -> AMRGraph:

@@ -52,44 +52,34 @@ _MAX_WAITING = 20_000
 T = TypeVar("T")
 
 
-class FormulaTables:
-    """The files of the families, paired by name.
+def find_tables(folders: Mapping[str, Path]) -> list[dict[str, Path]]:
+    """Return the files of each table by family, the tables in numeric order.
 
     Raises:
         MissingInputError: a family or one of its files is missing.
     """
-
-    def __init__(self, folders: Mapping[str, Path]) -> None:
-        by_family = {family: _files_of(folder) for family, folder in folders.items()}
-        for family, files in by_family.items():
-            if not files:
-                raise MissingInputError(
-                    f"Expected files named 1.tsv, 2.tsv, ... (or .tsv.gz) for the "
-                    f"family {family!r} in {str(folders[family])!r}; unpack "
-                    f"{family}_representation_v3.zip there, or drop the family from "
-                    "formula_families in conf/<env>/catalog/ingestion.yml"
-                )
-        first = next(iter(by_family.values()), {})  # none: there is no formula index
-        names = sorted(first, key=lambda n: (len(n), n))
-        for family, files in by_family.items():
-            lacking = sorted(set(names) ^ set(files))
-            if lacking:
-                raise MissingInputError(
-                    f"The families differ: table {lacking[0]!r} is not in all of "
-                    f"{', '.join(folders)} (looked at {str(folders[family])!r}); fetch "
-                    "the missing file"
-                )
-        self._tables = {n: {f: by_family[f][n] for f in by_family} for n in names}
-
-    @property
-    def files(self) -> list[Path]:
-        """All files, table by table in numeric order."""
-        return [file for files in self._tables.values() for file in files.values()]
-
-    def read(self) -> Iterator[Formula | Failure]:
-        """Yield the formulas, table by table, families joined row by row."""
-        for files in self._tables.values():
-            yield from FormulaJoin(files).join()
+    by_family: dict[str, dict[str, Path]] = {}
+    for family, folder in folders.items():
+        files = sorted(folder.glob("*.tsv")) + sorted(folder.glob("*.tsv.gz"))
+        by_family[family] = {file.name.split(".")[0]: file for file in files}
+        if not files:
+            raise MissingInputError(
+                f"Expected files named 1.tsv, 2.tsv, ... (or .tsv.gz) for the family "
+                f"{family!r} in {str(folder)!r}; unpack {family}_representation_v3.zip "
+                "there, or drop the family from formula_families in "
+                "conf/<env>/catalog/ingestion.yml"
+            )
+    first = next(iter(by_family.values()), {})  # none: there is no formula index
+    for family, tables in by_family.items():
+        lacking = sorted(first.keys() ^ tables.keys())
+        if lacking:
+            raise MissingInputError(
+                f"The families differ: table {lacking[0]!r} is not in all of "
+                f"{', '.join(folders)} (looked at {str(folders[family])!r}); fetch "
+                "the missing file"
+            )
+    names = sorted(first, key=lambda name: (len(name), name))
+    return [{f: by_family[f][name] for f in by_family} for name in names]
 
 
 class _Line(NamedTuple):
@@ -105,11 +95,6 @@ class _Line(NamedTuple):
     comment_id: str
     old_visual_id: str
     issue: str
-
-
-def _files_of(folder: Path) -> dict[str, Path]:
-    files = sorted(folder.glob("*.tsv")) + sorted(folder.glob("*.tsv.gz"))
-    return {file.name.split(".")[0]: file for file in files}
 
 
 def _read_lines(path: Path) -> Iterator[_Line | Failure]:
@@ -247,8 +232,7 @@ class ArqmathCollection(Collection):
     """Lazy reader of everything in an ARQMath folder."""
 
     def __init__(self, root: str | Path, files: ArqmathFiles) -> None:
-        super().__init__(root)
-        self._files = files
+        super().__init__(root, files)
         self._are_editions_whole = False
 
     def check_layout(self) -> list[Path]:
@@ -292,7 +276,7 @@ class ArqmathCollection(Collection):
     def list_files(self, part: Part) -> list[Path]:
         """Return the raw files of a part, in order."""
         if part == "formulas":
-            return self._formula_tables().files
+            return [f for table in self._find_tables() for f in table.values()]
         if part == "pairs":  # are those of threads
             return []
         wanted = getattr(self._files, part)
@@ -325,7 +309,8 @@ class ArqmathCollection(Collection):
 
     def formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formula index, table by table."""
-        return self._formula_tables().read()
+        for files in self._find_tables():
+            yield from FormulaJoin(files).join()
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of both tasks."""
@@ -349,6 +334,6 @@ class ArqmathCollection(Collection):
             for path in self._find_files(patterns, "qrels"):
                 yield from read_judgments(path, self._name(path), task)
 
-    def _formula_tables(self) -> FormulaTables:
+    def _find_tables(self) -> list[dict[str, Path]]:
         folders = self._files.formulas.items()
-        return FormulaTables({family: self.root / folder for family, folder in folders})
+        return find_tables({family: self.root / folder for family, folder in folders})

@@ -168,14 +168,15 @@ class BeirCollection(Collection):
 
     @cached_property
     def _asked_documents(self) -> set[PostId]:
-        """Training queries that are documents themselves."""
+        """Training queries that are documents: the same text, with title or without."""
         queries = self._training_queries
         return {
             row.post_id
             for row in (self._read_rows(self._find_documents()) if queries else ())
             if isinstance(row, RawPost)
             and row.post_id in queries
-            and _says(row, queries[row.post_id].body)
+            and queries[row.post_id].body
+            in (row.body, f"{row.title} {row.body}".strip())
         }
 
     def _list_judged(self, split: str) -> dict[TopicId, None] | None:
@@ -245,11 +246,6 @@ class BeirCollection(Collection):
                 yield from iter_judgments(path, _TASK, source, TREC)
             else:
                 yield from _read_judgments(path, source)
-
-
-def _says(row: RawPost, text: str) -> bool:
-    """Tell whether a text is that of a row, with its title or without."""
-    return text in (row.body, f"{row.title} {row.body}".strip())
 
 
 def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:

@@ -19,7 +19,7 @@ import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mathamr_kedro.base.records import Failure, Formula, Judgment
 from mathamr_kedro.corpus.judgments import read_judgments
@@ -41,13 +41,6 @@ from mathamr_kedro.trec import read_table
 
 _FORMULA_COLUMNS = ("visual_id", "latex", "slt", "opt")
 _TOPIC_COLUMNS = ("topic", "formula_id", "latex", "slt", "opt")
-_FILES_OF: Mapping[Part, str] = {
-    "posts": "formulas",
-    "formulas": "formulas",
-    "topics": "topics",
-    "topic_formulas": "topics",
-    "qrels": "qrels",
-}
 
 
 @dataclass(frozen=True)
@@ -99,16 +92,13 @@ class FormulaPool(Collection):
     task = "task2"
     """Of its topics."""
 
-    def __init__(self, root: str | Path, files: FormulaPoolFiles) -> None:
-        super().__init__(root)
-        self._files = files
-
-    def list_files(self, part: Part) -> list[Path]:
-        """Return the raw files of a part, in order."""
-        if part not in _FILES_OF:
-            return []
-        kind = _FILES_OF[part]
-        return self._find_files(getattr(self._files, kind), kind)
+    files_of: ClassVar[Mapping[Part, str]] = {
+        "posts": "formulas",
+        "formulas": "formulas",
+        "topics": "topics",
+        "topic_formulas": "topics",
+        "qrels": "qrels",
+    }
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield each formula as a document that says nothing else."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import (
@@ -33,7 +33,6 @@ from mathamr_kedro.corpus.json_records import read_records
 from mathamr_kedro.corpus.premises import name_id
 from mathamr_kedro.corpus.raw import (
     Collection,
-    Markup,
     Part,
     RawComment,
     RawPost,
@@ -46,13 +45,8 @@ _MADE = ("tags", "titles")
 """Queries that are made from posts."""
 
 
-class _Query(NamedTuple):
-    source: str
-    place: str
-    key: str
-    text: str
-    relevant: tuple[PostId, ...]
-    markup: Markup = "markdown"
+_Query = tuple[RawTopic, tuple[PostId, ...]]
+"""A query, and its answers among the documents."""
 
 
 class KnownItems(Collection):
@@ -125,33 +119,27 @@ class KnownItems(Collection):
             if isinstance(found, Failure):
                 yield found
                 continue
-            source, place, key, text, relevant, markup = found
+            topic, relevant = found
+            key, where = topic.topic_id, (topic.source, topic.place)
             if key in seen:
                 detail = f"query {key} was read before; the first one is kept"
-                yield make_failure(source, place, "duplicate_query_id", detail, key)
+                yield make_failure(*where, "duplicate_query_id", detail, key)
             elif not relevant:
                 detail = "none of its answers is among the documents"
-                yield make_failure(source, place, "answer_missing", detail, key)
+                yield make_failure(*where, "answer_missing", detail, key)
             else:
                 seen.add(key)
-                yield RawTopic(
-                    source=source,
-                    place=place,
-                    topic_id=key,
-                    task=_TASK,
-                    year=0,
-                    question=text,
-                    markup=markup,
-                )
+                yield topic
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the answers of each query that are among the documents."""
         seen: set[str] = set()
         for found in self._read():
-            if not isinstance(found, Failure) and found.key not in seen:
-                seen.add(found.key)
-                for key in dict.fromkeys(found.relevant):
-                    yield Judgment(found.key, key, 1, _TASK, found.source)
+            if not isinstance(found, Failure) and found[0].topic_id not in seen:
+                topic, relevant = found
+                seen.add(topic.topic_id)
+                for key in dict.fromkeys(relevant):
+                    yield Judgment(topic.topic_id, key, 1, _TASK, topic.source)
 
     @cached_property
     def _statements(self) -> set[PostId] | None:
@@ -182,7 +170,7 @@ class KnownItems(Collection):
             return make_failure(source, place, "bad_record", detail)
         ids = (name_id(str(answer)) for answer in relevant)
         known = tuple(key for key in ids if key in self._candidates)
-        return _Query(source, place, str(key), text, known)
+        return _ask(source, place, str(key), text), known
 
     def _ask_tags(self) -> Iterator[_Query]:
         under: dict[str, list[PostId]] = {}
@@ -191,12 +179,13 @@ class KnownItems(Collection):
                 under.setdefault(tag, []).extend(self._answers[question.post_id])
         for tag, answers in under.items():
             words = tag.replace("-", " ")
-            yield _Query("tags", tag, f"tag-{tag}", words, tuple(answers))
+            yield _ask("tags", tag, f"tag-{tag}", words), tuple(answers)
 
     def _ask_titles(self) -> Iterator[_Query]:
         for post_id, post in self._questions.items():
-            found, key = tuple(self._answers[post_id]), f"title-{post_id}"
-            yield _Query(post.source, post.place, key, post.title, found, post.markup)
+            topic = _ask(post.source, post.place, f"title-{post_id}", post.title)
+            topic = topic._replace(markup=post.markup)
+            yield topic, tuple(self._answers[post_id])
 
     @cached_property
     def _questions(self) -> dict[PostId, RawPost]:
@@ -216,3 +205,9 @@ class KnownItems(Collection):
             if isinstance(post, RawPost) and post.post_type == "answer":
                 found.setdefault(post.parent_id or "", []).append(post.post_id)
         return found
+
+
+def _ask(source: str, place: str, key: str, text: str) -> RawTopic:
+    return RawTopic(
+        source, key, _TASK, year=0, question=text, markup="markdown", place=place
+    )

@@ -20,7 +20,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from functools import cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -44,6 +43,9 @@ from mathamr_kedro.corpus.scanning import (
 _MAX_LEVEL = 3
 _BREAK = re.compile("\n")
 _DISPLAYED = ("$$", r"\[", r"\begin")
+_MARKDOWN = MarkdownIt("commonmark").enable("table")
+# Skips what is in blocks: that takes seconds a megabyte.
+_BLOCKS = MarkdownIt("commonmark").enable("table").disable("inline")
 _ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""")
 _MARK = re.compile("(\ue001\\d+\ue002)")
 _PRIVATE_ENTITY = re.compile(r"&#(?:[xX]0*[eE]00[1-6]|0*573(?:4[5-9]|50));?")
@@ -74,7 +76,7 @@ class MarkdownBlocks(NamedTuple):
 
 def render_markdown(text: str) -> str:
     """Return Markdown as HTML."""
-    return _make_reader().render(text)
+    return _MARKDOWN.render(text)
 
 
 def find_markdown_blocks(text: str) -> MarkdownBlocks:
@@ -87,7 +89,7 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
     >>> find_markdown_blocks("$$\na\n=\nb\n$$").headings
     []
     """
-    tokens = _make_block_reader().parse(text)
+    tokens = _BLOCKS.parse(text)
     starts = [0, *(found.end() for found in _BREAK.finditer(text)), len(text)]
     headings, code, fenced = [], [], []
     for token, after in zip_longest(tokens, tokens[1:]):
@@ -107,18 +109,6 @@ def find_markdown_blocks(text: str) -> MarkdownBlocks:
         [h for h in headings if not _reaches_into(h[0], h[1], formulas)],
         [c for c in code if not _reaches_into(*c, formulas)],
     )
-
-
-@cache
-def _make_reader() -> MarkdownIt:
-    """Return the reader of Markdown: CommonMark with tables."""
-    return MarkdownIt("commonmark").enable("table")
-
-
-@cache
-def _make_block_reader() -> MarkdownIt:
-    """Return one that skips what is in blocks: that takes seconds a megabyte."""
-    return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
 def _find_displayed(text: str, code: list[tuple[int, int]]) -> list[tuple[int, int]]:

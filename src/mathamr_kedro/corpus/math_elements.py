@@ -65,7 +65,6 @@ _LONE_BASE = re.compile(r"^\{(\w|\\[a-zA-Z]+)\}(?=[_^])")
 _ENDS_IN_COMMAND = re.compile(r"\\[a-zA-Z]+$")
 _MAX_DEPTH = 100
 _PAIR = 2
-_GREEK_WORDS = 4  # GREEK SMALL LETTER ALPHA
 _MATH_LETTERS = re.compile("[\U0001d400-\U0001d7ff]")  # such as 𝑥
 _SILENT = frozenset(("annotation", "annotation-xml", "none", "mprescripts"))
 
@@ -193,11 +192,9 @@ def _write_token(write: Callable[[str], str], element: _Element, depth: int) -> 
 
 def _read_token(element: etree._Element) -> str:
     text = "".join(element.itertext()).translate(_INVISIBLE)
-    return " ".join(_MATH_LETTERS.sub(_make_plain, text).split())
-
-
-def _make_plain(letter: re.Match[str]) -> str:
-    return unicodedata.normalize("NFKC", letter[0])
+    return " ".join(
+        _MATH_LETTERS.sub(lambda m: unicodedata.normalize("NFKC", m[0]), text).split()
+    )
 
 
 def _write_symbols(text: str) -> str:

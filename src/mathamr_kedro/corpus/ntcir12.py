@@ -24,7 +24,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from lxml import etree
 
@@ -56,13 +56,6 @@ _ID = re.compile(r"""\bid\s*=\s*["']([^"']+)["']""")
 _BODY = re.compile(r"<body\b[^<>]*>", re.IGNORECASE)
 _END_OF_BODY = re.compile(r"</body\s*>", re.IGNORECASE)
 
-_FILES_OF: Mapping[Part, str] = {
-    "posts": "articles",
-    "formulas": "articles",
-    "topics": "topics",
-    "topic_formulas": "topics",
-    "qrels": "qrels",
-}
 _Code: TypeAlias = tuple[int, int]
 """Type and value of a node."""
 
@@ -100,16 +93,13 @@ def normalise_name(name: str) -> str:
 class Ntcir12Collection(Collection):
     """Lazy reader of an NTCIR-12 MathWiki folder."""
 
-    def __init__(self, root: str | Path, files: Ntcir12Files) -> None:
-        super().__init__(root)
-        self._files = files
-
-    def list_files(self, part: Part) -> list[Path]:
-        """Return the raw files of a part, in order."""
-        if part not in _FILES_OF:
-            return []
-        kind = _FILES_OF[part]
-        return self._find_files(getattr(self._files, kind), kind)
+    files_of: ClassVar[Mapping[Part, str]] = {
+        "posts": "articles",
+        "formulas": "articles",
+        "topics": "topics",
+        "topic_formulas": "topics",
+        "qrels": "qrels",
+    }
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the articles as documents."""
@@ -276,7 +266,7 @@ class Ntcir12Tuples(FormulaPool):
     """Lazy reader: each judged formula is a document that says nothing else."""
 
     task = "ntcir12"
-    _files: TupleFiles  # type: ignore[assignment]
+    _files: TupleFiles
 
     def list_files(self, part: Part) -> list[Path]:
         """Return the raw files of a part, in order."""

@@ -326,17 +326,15 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
 def list_shown(folder: Path) -> list[Path]:
     """Return what is below a folder and not hidden, such as ``.git``, in order."""
     below = len(folder.parts)
-    found = (p for p in folder.rglob("*") if not _is_hidden(p.parts[below:]))
-    return sorted(found)
-
-
-def _is_hidden(parts: tuple[str, ...]) -> bool:
-    return any(part.startswith(".") for part in parts)
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if not any(part.startswith(".") for part in path.parts[below:])
+    )
 
 
 def _is_file(path: Path) -> bool:  # a link that leads nowhere is reported
-    is_there = path.is_file() or (path.is_symlink() and not path.exists())
-    return is_there
+    return path.is_file() or (path.is_symlink() and not path.exists())
 
 
 def _markup_of(path: Path) -> Markup | None:

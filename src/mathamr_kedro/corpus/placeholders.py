@@ -318,13 +318,9 @@ class FormulaMarks:
     def _formula_of(self, place: Delimited) -> _Found:
         if place.mark is None:
             return _Found(None, place.latex)
-        return self._look_up(place.mark)
-
-    def _look_up(self, number: str) -> _Found:
-        """Return a marked formula; an unknown mark is an empty one."""
-        place = int(number) if len(number) < _MAX_DIGITS else len(self._formulas)
-        known = place < len(self._formulas)
-        return self._formulas[place] if known else _Found(None, "")
+        is_known = len(place.mark) < _MAX_DIGITS
+        is_known = is_known and int(place.mark) < len(self._formulas)
+        return self._formulas[int(place.mark)] if is_known else _Found(None, "")
 
 
 def _plain(text: str) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MissingInputError
@@ -130,8 +130,11 @@ class Collection(ABC):
     posts may be missing; a kind of collection says which it has.
     """
 
-    def __init__(self, root: str | Path) -> None:
-        self.root = Path(root)
+    files_of: ClassVar[Mapping[Part, str]] = {}
+    """Parts to the fields of the files that say where they are."""
+
+    def __init__(self, root: str | Path, files: Any = None) -> None:
+        self.root, self._files = Path(root), files
         self.name = self.root.name
         self.checksums = ChecksumCache()
         """Of raw files; a dataset gives one that remembers them."""
@@ -140,13 +143,14 @@ class Collection(ABC):
         files = count_nouns(len(self.check_layout()), "file")
         return f"<{type(self).__name__}: {files}, in {self.root}>"
 
-    @abstractmethod
     def list_files(self, part: Part) -> list[Path]:
         """Return the raw files of a part, in order.
 
         Raises:
             MissingInputError: names the missing part, the place and the remedy.
         """
+        kind = self.files_of.get(part)
+        return self._find_files(getattr(self._files, kind), kind) if kind else []
 
     def check_layout(self) -> list[Path]:
         """Return all raw files; refuse a folder that lacks one.

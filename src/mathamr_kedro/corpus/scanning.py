@@ -203,7 +203,11 @@ class _TagReader:
             end = closing
             piece = self._markup[place : closing.start()]
             inner = [a for a in _SPAN.findall(piece) if _IS_MATH.search(a)]
-            pieces.append(_SPAN.sub(_drop_math_span, piece) if inner else piece)
+            if inner:
+                piece = _SPAN.sub(
+                    lambda m: "" if _IS_MATH.search(m[1]) else m[0], piece
+                )
+            pieces.append(piece)
             attributes += inner
             depth += len(inner) - 1
             place = closing.end()
@@ -222,10 +226,6 @@ class _TagReader:
             self._ends = _list_ends(self._markup)
         stop = _STOP.search(self._markup, place)
         return -1 if stop is None else self._ends[stop.start()]
-
-
-def _drop_math_span(span: re.Match[str]) -> str:
-    return "" if _IS_MATH.search(span[1]) else span[0]
 
 
 def _list_ends(markup: str) -> dict[int, int]:

@@ -133,11 +133,8 @@ def _show(node: Node) -> _Line:
 
 def _count_columns(text: str) -> int:
     """Return how many columns a terminal takes for a text."""
-    return sum(0 if unicodedata.combining(c) else 2 if _is_wide(c) else 1 for c in text)
-
-
-def _is_wide(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in ("W", "F")
+    wide = sum(unicodedata.east_asian_width(c) in ("W", "F") for c in text)
+    return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 class SvgDrawing(str):

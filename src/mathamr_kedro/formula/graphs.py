@@ -23,7 +23,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mathamr_kedro.base.errors import FormulaError
-from mathamr_kedro.formula.node import Node
 from mathamr_kedro.formula.tree import FormulaTree
 
 _CONCEPT_ESCAPES = str.maketrans({"(": "$", ")": "$$", ":": "$##$"})
@@ -118,10 +117,8 @@ def linearise(tree: FormulaTree) -> str:
         if node.label.startswith("U!"):
             stack += node.edges.values()  # popped last first
         else:
-            roles = sorted(reversed(node.edges.items()), key=_lower_role)
+            roles = sorted(
+                reversed(node.edges.items()), key=lambda role: role[0].lower()
+            )
             stack += [child for _, child in reversed(roles)]
     return " ".join(out)
-
-
-def _lower_role(role: tuple[str, Node]) -> str:
-    return role[0].lower()

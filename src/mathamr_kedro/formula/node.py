@@ -147,21 +147,21 @@ class Node:
         self.edges: dict[str, Node] = {}
 
     @classmethod
-    def operator(cls, label: str, children: Sequence[Node]) -> Node:
+    def operator(
+        cls, label: str, children: Sequence[Node], most: int = MAX_CHILDREN
+    ) -> Node:
         """Return an Operator Tree node over ``children``, edges ``0, 1, 2, ...``.
 
-        >>> Node.operator("U!plus", [Node("V!a"), Node("V!b")])
-        Node('U!plus', 0, 1)
+        More than ``most`` are split in halves, below nodes of the same label.
 
-        Raises:
-            ValueError: there are more than :data:`MAX_CHILDREN` children; split them.
+        >>> Node.operator("U!plus", [Node("V!a"), Node("V!b"), Node("V!c")], 2).edges
+        {'0': Node('U!plus', 0, 1), '1': Node('U!plus', 0)}
         """
+        if len(children) > most:
+            half = (len(children) + 1) // 2
+            halves = (children[:half], children[half:])
+            children = [cls.operator(label, part, most) for part in halves]
         node = cls(label)
-        if len(children) > MAX_CHILDREN:
-            raise ValueError(
-                f"Expected at most {MAX_CHILDREN} children of {label!r} "
-                f"(got {len(children)})"
-            )
         if children:
             node.edges = dict(zip(OPT_EDGES, children, strict=False))
         return node

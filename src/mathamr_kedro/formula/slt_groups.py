@@ -33,15 +33,9 @@ def is_blank(node: Node | None) -> bool:
     return node is None or not (node.edges or (node.label and node.label != BLANK))
 
 
-def drop_blanks(
-    kids: Iterable[Node | None],
-) -> list[Node]:
+def drop_blanks(kids: Iterable[Node | None]) -> list[Node]:
     """Return the children that leave a mark: a bare blank leaves none."""
-    return [
-        kid
-        for kid in kids
-        if kid is not None and (kid.edges or (kid.label and kid.label != BLANK))
-    ]
+    return [kid for kid in kids if kid is not None and not is_blank(kid)]
 
 
 def link_plain(items: Sequence[Node]) -> Node | None:

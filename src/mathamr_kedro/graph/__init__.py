@@ -32,11 +32,11 @@ if TYPE_CHECKING:
         Representative,
     )
     from mathamr_kedro.graph.blocks import (
-        BuildBlocks,
         BuildFormulaBlocks,
         GraphBlock,
         LabelCounts,
         Vocabularies,
+        build_graph_blocks,
     )
     from mathamr_kedro.graph.builder import RecordArrays
     from mathamr_kedro.graph.drawing import draw_math_graph, write_page
@@ -109,7 +109,6 @@ __all__ = [
     "SPECIAL_TYPES",
     "AuxiliaryEdges",
     "BatchSize",
-    "BuildBlocks",
     "BuildFormulaBlocks",
     "DeviceShards",
     "FormulaMode",
@@ -142,6 +141,7 @@ __all__ = [
     "StoredTrees",
     "Structure",
     "Vocabularies",
+    "build_graph_blocks",
     "classify_number",
     "describe_prepared",
     "draw_math_graph",

@@ -86,7 +86,8 @@ class Representative(NamedTuple):
     """Formulas that look the same share a label; 0 for none."""
 
 
-def _ids(values: Iterable[int] = ()) -> Ids:
+def to_ids(values: Iterable[int] = ()) -> Ids:
+    """Return numbers as an array."""
     if isinstance(values, np.ndarray):
         return values.astype(np.uint32, copy=False)
     return np.fromiter(values, dtype=np.uint32)
@@ -102,18 +103,18 @@ class GraphArrays:
 
     node_type: Ids
     """Type of each node; a virtual node has ``num_node_types + kind``."""
-    source: Ids = field(default_factory=_ids)
-    target: Ids = field(default_factory=_ids)
-    relation: Ids = field(default_factory=_ids)
+    source: Ids = field(default_factory=to_ids)
+    target: Ids = field(default_factory=to_ids)
+    relation: Ids = field(default_factory=to_ids)
     """Forward edges, auxiliary edges between virtual nodes among them."""
-    member_count: Ids = field(default_factory=_ids)
+    member_count: Ids = field(default_factory=to_ids)
     """Number of members of each virtual node; its length is the number of them."""
-    member: Ids = field(default_factory=_ids)
+    member: Ids = field(default_factory=to_ids)
     """Members of the first virtual node, then of the second, ..."""
-    representative: Ids = field(default_factory=_ids)
-    representative_kind: Ids = field(default_factory=_ids)
-    representative_number: Ids = field(default_factory=_ids)
-    representative_label: Ids = field(default_factory=_ids)
+    representative: Ids = field(default_factory=to_ids)
+    representative_kind: Ids = field(default_factory=to_ids)
+    representative_number: Ids = field(default_factory=to_ids)
+    representative_label: Ids = field(default_factory=to_ids)
 
     @classmethod
     def build(
@@ -139,16 +140,16 @@ class GraphArrays:
             zip(*representatives, strict=True) if representatives else ((),) * 4
         )
         graph = cls(
-            node_type=_ids([*node_types, *virtual]),
-            source=_ids(source),
-            target=_ids(target),
-            relation=_ids(relation),
-            member_count=_ids(len(members) for _, members in virtual_nodes),
-            member=_ids(m for _, members in virtual_nodes for m in members),
-            representative=_ids(nodes),
-            representative_kind=_ids(kinds),
-            representative_number=_ids(numbers),
-            representative_label=_ids(labels),
+            node_type=to_ids([*node_types, *virtual]),
+            source=to_ids(source),
+            target=to_ids(target),
+            relation=to_ids(relation),
+            member_count=to_ids(len(members) for _, members in virtual_nodes),
+            member=to_ids(m for _, members in virtual_nodes for m in members),
+            representative=to_ids(nodes),
+            representative_kind=to_ids(kinds),
+            representative_number=to_ids(numbers),
+            representative_label=to_ids(labels),
         )
         graph.check(schema)
         return graph

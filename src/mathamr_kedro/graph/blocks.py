@@ -2,7 +2,7 @@ r"""Blocks: the graphs of one shard as flat arrays, on their way to a vocabulary
 
 ::
 
-    PENMAN shard ── BuildBlocks ──> block, numbered by itself ── count_labels ──┐
+    PENMAN shard ── build_block ──> block, numbered by itself ── count_labels ──┐
                                                                             vocabulary
     graph shards  <── GraphBlock.renumber <── block <───────────────────────────┘
 
@@ -255,15 +255,11 @@ def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
     return GraphBlock.pack(graphs, numbering, failures)
 
 
-class BuildBlocks:
-    """Turns shards of fused graphs into blocks: what a worker of the stage does."""
-
-    def __init__(self, variant: GraphVariant) -> None:
-        self._variant = variant
-
-    def __call__(self, paths: Sequence[Path]) -> list[GraphBlock]:
-        """Return one block per file."""
-        return [build_block(path, self._variant) for path in paths]
+def build_graph_blocks(
+    paths: Sequence[Path], variant: GraphVariant
+) -> list[GraphBlock]:
+    """Return one block per shard of fused graphs: what a worker of the stage does."""
+    return [build_block(path, variant) for path in paths]
 
 
 def _name_formulas(record: GraphRecord, graph: GraphArrays) -> list[FormulaName]:

@@ -42,7 +42,7 @@ from mathamr_kedro.graph.arrays import (
     SENTENCE,
     GraphArrays,
     GraphSchema,
-    Ids,
+    to_ids,
 )
 from mathamr_kedro.graph.fusion import FusionMode, TreeLookup, fuse_graph
 from mathamr_kedro.graph.math_graph import (
@@ -119,10 +119,9 @@ class Numbering:
         self.concepts = _Remembered(find_concept)
         self.symbols = _Remembered(find_symbol)
         self.roles = _Remembered(find_role)
-        self.written_roles = _Remembered(self._find_written_role)
-
-    def _find_written_role(self, role: str) -> int:
-        return ~self.roles[role[:-3]] if is_inverted(role) else self.roles[role]
+        self.written_roles = _Remembered(
+            lambda r: ~self.roles[r[:-3]] if is_inverted(r) else self.roles[r]
+        )
 
 
 class VocabularyNumbering(Numbering):
@@ -326,20 +325,20 @@ class ArrayBuilder:
             relations = relations + [relation] * len(auxiliary)
         numbers = [part.number for part in parts] if formulas else []
         return GraphArrays(
-            node_type=_to_ids(types + [first + kind for kind in kinds]),
-            source=_to_ids(sources),
-            target=_to_ids(targets),
-            relation=_to_ids(relations),
-            member_count=_to_ids([len(nodes) for nodes in members]),
-            member=_to_ids([node for nodes in members for node in nodes]),
-            representative=_to_ids([*formulas, *roots, *document]),
-            representative_kind=_to_ids(
+            node_type=to_ids(types + [first + kind for kind in kinds]),
+            source=to_ids(sources),
+            target=to_ids(targets),
+            relation=to_ids(relations),
+            member_count=to_ids([len(nodes) for nodes in members]),
+            member=to_ids([node for nodes in members for node in nodes]),
+            representative=to_ids([*formulas, *roots, *document]),
+            representative_kind=to_ids(
                 [FORMULA] * counts[0] + [SENTENCE] * counts[1] + [DOCUMENT] * counts[2]
             ),
-            representative_number=_to_ids(
+            representative_number=to_ids(
                 [*numbers, *range(counts[1]), 0][: sum(counts)]
             ),
-            representative_label=_to_ids(
+            representative_label=to_ids(
                 [labels.get(number, 0) for number in numbers]
                 + [0] * (counts[1] + counts[2])
             ),
@@ -363,10 +362,6 @@ def _keep_edges(edges: Edges, kept: bytearray, number: Sequence[int]) -> Edges:
         [target for _, target, _ in rows],
         [relation for _, _, relation in rows],
     )
-
-
-def _to_ids(values: Sequence[int]) -> Ids:
-    return np.array(values, dtype=np.uint32)
 
 
 def label_formulas(record: GraphRecord) -> dict[int, int]:

@@ -117,23 +117,12 @@ class StoredTrees:
         if found is not None:
             self._known.move_to_end(key)
             return found
-        found = self._known[key] = self._find(visual_id, latex)
+        trees = find_trees(self._store, visual_id, latex)
+        found = NO_TREES if trees is None else lay_out_trees(trees.opt, trees.slt)
+        self._known[key] = found
         if len(self._known) > _CACHED:
             self._known.popitem(last=False)
         return found
-
-    def _find(self, visual_id: str, latex: str) -> FormulaLines:
-        found = find_trees(self._store, visual_id, latex)
-        return NO_TREES if found is None else lay_out_trees(found.opt, found.slt)
-
-
-class _Tree(NamedTuple):
-    """A tree on its way into the graph: role from the formula, mark, role prefix."""
-
-    role: str
-    mark: str
-    edge_prefix: str
-    lines: TreeLines
 
 
 def fuse_formulas(
@@ -216,13 +205,16 @@ class _Fusion:
             ]
 
 
-def _list_trees(formula: FormulaLines, mode: FusionMode) -> list[_Tree]:
-    trees: list[_Tree] = []
+def _list_trees(
+    formula: FormulaLines, mode: FusionMode
+) -> list[tuple[str, str, str, TreeLines]]:
+    """Return role from the formula, mark, prefix of roles, and lines of each tree."""
+    trees: list[tuple[str, str, str, TreeLines]] = []
     if formula.opt is not None:
         role, edges = (MATH_ROLE, "op") if mode == "mathamr" else (OPT_ROLE, "")
-        trees.append(_Tree(role, "o", edges, formula.opt))
+        trees.append((role, "o", edges, formula.opt))
     if formula.slt is not None and mode == "mathamr_plus":
-        trees.append(_Tree(SLT_ROLE, "s", "", formula.slt))
+        trees.append((SLT_ROLE, "s", "", formula.slt))
     return trees
 
 
@@ -251,9 +243,8 @@ def _check_fusion(
     """
     parts = {part.number: part for part in fused.formulas}
     for number, formula in formulas.items():
-        sizes = {
-            tree.mark: len(tree.lines.atoms) for tree in _list_trees(formula, mode)
-        }
+        trees = _list_trees(formula, mode)
+        sizes = {mark: len(tree.atoms) for _, mark, _, tree in trees}
         part = parts.get(number)
         found = {"o": len(part.opt), "s": len(part.slt)} if part is not None else None
         if found != {"o": 0, "s": 0} | sizes:

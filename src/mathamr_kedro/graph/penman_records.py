@@ -49,20 +49,12 @@ class GraphRecord(NamedTuple):
     """Of the text that was parsed as a whole; empty if a chunk was lost."""
 
     @classmethod
-    def of_post(
-        cls, post: Post, graph: str, missing: Iterable[str] = ()
+    def of(
+        cls, text: Post | Topic, graph: str, missing: Iterable[str] = ()
     ) -> GraphRecord:
-        """Return the record of a post."""
-        return cls(
-            post.post_id, graph, post.post_type, post.formula_map, tuple(missing)
-        )
-
-    @classmethod
-    def of_topic(
-        cls, topic: Topic, graph: str, missing: Iterable[str] = ()
-    ) -> GraphRecord:
-        """Return the record of a topic."""
-        return cls(topic.topic_id, graph, "topic", topic.formula_map, tuple(missing))
+        """Return the record of a post or a topic."""
+        kind = text.post_type if isinstance(text, Post) else "topic"
+        return cls(text[0], graph, kind, text.formula_map, tuple(missing))
 
     def formulas(self) -> dict[int, FormulaMention]:
         """Return the formulas by ``n`` of ``FORMULA_n``.

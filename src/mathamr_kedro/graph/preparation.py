@@ -186,7 +186,10 @@ class Preparation:
         post_types: list[int] = []
         with ShardWriter(folder / "posts", schema) as writer:
             for block in self.posts:
-                post_types += [_number_post_type(name) for name in block.post_types]
+                post_types += [
+                    POST_TYPES.index(name if name in POST_TYPES else "document")
+                    for name in block.post_types
+                ]
                 graphs = zip(block.graphs(), block.formulas, strict=True)
                 for (key, graph), names in graphs:
                     if key in wanted:
@@ -287,11 +290,6 @@ def _read_formula_ids(folder: Path, size: int = 1 << 20) -> Iterator[list[str]]:
             part[a - start : b - start].decode("utf-8", "surrogatepass")
             for a, b in bounds
         ]
-
-
-def _number_post_type(name: str) -> int:
-    known = POST_TYPES.index(name) if name in POST_TYPES else None
-    return POST_TYPES.index("document") if known is None else known
 
 
 def _save_pairs(

@@ -52,7 +52,7 @@ class Sentences(NamedTuple):
         """Return the sentences of a graph."""
         is_amr = _mark_amr_nodes(graph)
         holders = {0, *_find_chunks(graph)}
-        roots = _find_roots(graph, holders)
+        roots = [graph.targets[n] for n in _list_sentence_lines(graph, holders)]
         if not roots:
             return cls([0], [[n for n, is_kept in enumerate(is_amr) if is_kept]])
         if _stand_apart(graph, roots, holders):
@@ -152,10 +152,6 @@ def _mark_amr_nodes(graph: MathGraph) -> bytearray:
         if part.is_lost:
             marks[part.node] = 0
     return marks
-
-
-def _find_roots(graph: MathGraph, holders: Set[int]) -> list[int]:
-    return [graph.targets[line] for line in _list_sentence_lines(graph, holders)]
 
 
 def _list_sentence_lines(graph: MathGraph, holders: Set[int]) -> list[int]:

@@ -16,8 +16,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range
@@ -101,10 +100,6 @@ class VocabularyReport:
     """With ``unknown``, virtual and auxiliary relations, and all their inverses."""
     coverage_by_size: tuple[tuple[int, float], ...] = ()
     """Pairs of n and the share of nodes that the n most frequent types cover."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 class NodeVocabulary(Vocabulary):

@@ -155,7 +155,9 @@ def make_named_fragments(
         if noun is not None:
             fragments[noun] = _add_name(skeleton, spans[head], fragments[noun])
     for span in titles.values():
-        fragments[skeleton.find_head(span)] = _make_title(skeleton, span)
+        fragments[skeleton.find_head(span)] = _add_name(
+            skeleton, span, Fragment((skeleton.words[span[-1]],))
+        )
     return fragments
 
 
@@ -256,11 +258,6 @@ def _is_title_part(skeleton: Skeleton, i: int) -> bool:
         return True
     is_large = token.form[0].isupper() and token.pos in ("PROPN", "ADJ", "NOUN")
     return is_large and PLACEHOLDER.fullmatch(token.form) is None
-
-
-def _make_title(skeleton: Skeleton, span: Sequence[int]) -> Fragment:
-    """Return the fragment of a named theorem."""
-    return _add_name(skeleton, span, Fragment((skeleton.words[span[-1]],)))
 
 
 def _spell(skeleton: Skeleton, span: Sequence[int]) -> list[str]:

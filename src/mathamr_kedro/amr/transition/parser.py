@@ -154,7 +154,8 @@ class WorkerProcess:
         """
         self._requests += 1
         number = self._requests
-        self._send(_format_request(number, chunks))
+        request = {"id": number, "chunks": [list(chunk.sentences) for chunk in chunks]}
+        self._send(json.dumps(request) + "\n")
         deadline = time.monotonic() + self._request_s
         while True:
             message = self._next_message(deadline, self._request_s, self._silence_s)
@@ -258,12 +259,6 @@ class WorkerProcess:
     def _show_log(self) -> str:
         lines = list(self._log)[-_SHOWN_LINES:]
         return f"; its last lines: {' | '.join(lines)}" if lines else ""
-
-
-def _format_request(number: int, chunks: Sequence[Chunk]) -> str:
-    """Return the line that asks for a batch."""
-    request = {"id": number, "chunks": [list(chunk.sentences) for chunk in chunks]}
-    return json.dumps(request) + "\n"
 
 
 def _read_message(line: str) -> dict[str, Any] | None:

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import NamedTuple
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import (
@@ -54,16 +53,6 @@ _UNITS = {
 }
 
 
-class _Unit(NamedTuple):
-    """A unit of a document with its id and place."""
-
-    post_id: PostId
-    source: str
-    place: str
-    unit: LatexUnit
-    problem: str = ""
-
-
 class LatexCorpus:
     """Reads the LaTeX files of a folder."""
 
@@ -87,16 +76,12 @@ class LatexCorpus:
         yield from failures
         if document is not None and not units and len(document.files) == 1:
             yield make_failure(file, "", "empty_text", NO_TEXT)
-        for post_id, source, place, unit, problem in units:
-            if problem:
-                yield make_failure(source, place, "repeated_label", problem, kept=True)
+        for unit in units:
+            where = unit.source, unit.place
+            if unit.problem:
+                yield make_failure(*where, "repeated_label", unit.problem, kept=True)
             yield RawPost(
-                source=source,
-                place=place,
-                post_id=post_id,
-                title=unit.title,
-                body=unit.body,
-                markup="latex",
+                *where, unit.post_id, title=unit.title, body=unit.body, markup="latex"
             )
 
     def statements(self) -> Iterator[Statement]:
@@ -127,21 +112,21 @@ class LatexCorpus:
         """Yield the ids of the statements; their texts and proofs are not read."""
         for document in self._documents():
             for found in self._list_units(document):
-                if found.unit.kind != TEXT:
+                if found.kind != TEXT:
                     yield found.post_id
 
     def links(self) -> Iterator[StatementLink | Failure]:
         """Yield which statements proofs cite; a label that nobody has is a failure."""
         labels = _Labels()
-        cited: list[tuple[LatexDocument, _Unit]] = []
+        cited: list[tuple[LatexDocument, LatexUnit]] = []
         for document in self._documents():
             units = list(self._list_units(document))
             labels.add(document, units)
             document.text = ""  # the labels are all that is needed
-            cited += [(document, found) for found in units if found.unit.references]
+            cited += [(document, found) for found in units if found.references]
         for document, found in cited:
             known = {found.post_id}
-            for label in found.unit.references:
+            for label in found.references:
                 premise = labels.find(document, label)
                 if premise is None and not labels.has(document, label):
                     detail = f"the proof of {found.post_id} names the label {label!r}"
@@ -176,7 +161,7 @@ class LatexCorpus:
             document.preamble.counters.start_chapter(number)
         return document
 
-    def _list_units(self, document: LatexDocument) -> Iterator[_Unit]:
+    def _list_units(self, document: LatexDocument) -> Iterator[LatexUnit]:
         """Yield the units of a document that no other document has."""
         units = _UNITS[self._unit](document)
         places = [document.origins.find_place(unit.start) for unit in units]
@@ -188,15 +173,16 @@ class LatexCorpus:
             if owner != document.file and self.is_document(self._root / document.file):
                 continue
             post_id = file if len(units) == 1 else f"{file}#{counts[file]}"
-            problem = ""
             if unit.label and self._unit == "statement":
                 labelled = f"{file.removesuffix('.tex')}-{unit.label}"
                 if labelled in seen:
-                    problem = f"the label {unit.label!r} was read before; now {post_id}"
+                    detail = f"the label {unit.label!r} was read before; now {post_id}"
+                    unit.problem = detail
                 else:
                     post_id = labelled
             seen.add(post_id)
-            yield _Unit(post_id, file, f"line {line}", unit, problem)
+            unit.post_id, unit.source, unit.place = post_id, file, f"line {line}"
+            yield unit
 
     @cached_property
     def _owners(self) -> Mapping[str, str]:
@@ -269,18 +255,17 @@ class LatexCorpus:
             return make_failure(file, "", "unreadable_file", detail)
 
 
-def _describe(found: _Unit) -> Statement:
-    post_id, source, place, unit, _ = found
+def _describe(unit: LatexUnit) -> Statement:
     return Statement(
-        post_id=post_id,
+        post_id=unit.post_id,
         kind=unit.kind,
         number=unit.number,
         name=None if unit.kind == TEXT else _read(unit.title) or None,
         label=unit.label,
         section=_read(unit.section),
         chapter=_read(unit.chapter),
-        source=source,
-        place=place,
+        source=unit.source,
+        place=unit.place,
         proved=bool(unit.proofs),
         proof=_read("\n\n".join(unit.proofs)),
     )
@@ -294,15 +279,15 @@ class _Labels:
         self._ids: set[PostId] = set()
         self._others: set[tuple[str, str]] = set()
 
-    def add(self, document: LatexDocument, units: Iterable[_Unit]) -> None:
+    def add(self, document: LatexDocument, units: Iterable[LatexUnit]) -> None:
         file = document.file
-        for post_id, _, _, unit, _ in units:
+        for unit in units:
             if unit.kind == TEXT:
                 continue
-            self._ids.add(post_id)
+            self._ids.add(unit.post_id)
             for label in (unit.label, *unit.inner_labels):
                 if label:
-                    self._posts.setdefault((file, label), post_id)
+                    self._posts.setdefault((file, label), unit.post_id)
         labels = _LABEL.findall(document.text)
         self._others |= {(file, label.strip()) for label in labels}
 

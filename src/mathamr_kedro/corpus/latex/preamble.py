@@ -20,6 +20,8 @@ from typing import NamedTuple
 from mathamr_kedro.formula.latex.macros import LatexArguments, LatexMacro
 
 _SETTING = re.compile(r"(\w+)\s*=\s*(\{[^{}]*\}|[^,{}]*)")
+_SHARED = ("sibling", "sharenumber", "numberlike")
+_WITHIN = ("numberwithin", "parent", "within")
 _COUNT = re.compile(r"[1-9]")
 # Environments that keep their meaning, however a class prints them.
 _KEPT = frozenset(("proof", "abstract", "document", "enumerate", "itemize"))
@@ -262,21 +264,9 @@ class LatexPreamble:
         after = arguments.read_option(names[1])
         options = ",".join(found[0] for found in (before, after) if found is not None)
         settings = {k: v.strip("{} ") for k, v in _SETTING.findall(options)}
-        shared = next(
-            (
-                settings[k]
-                for k in ("sibling", "sharenumber", "numberlike")
-                if k in settings
-            ),
-            None,
-        )
-        within = next(
-            (
-                settings[k]
-                for k in ("numberwithin", "parent", "within")
-                if k in settings
-            ),
-            None,
+        shared, within = (
+            next((settings[name] for name in names_of if name in settings), None)
+            for names_of in (_SHARED, _WITHIN)
         )
         is_numbered = settings.get("numbered", "yes") not in ("no", "unless unique")
         for name in map(str.strip, names[0].split(",")):

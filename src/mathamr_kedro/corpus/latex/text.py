@@ -114,16 +114,8 @@ _STYLE = re.compile(r"\\(arabic|alph|Alph|roman|Roman)\*?\s*(?:\{\w+\})?\*?")
 _PLAIN_STYLE = re.compile(r"(?<![a-zA-Z\\])([1aAiI])(?![a-zA-Z])")
 _PLAIN = {"1": "arabic", "a": "alph", "A": "Alph", "i": "roman", "I": "Roman"}
 
-_ROMAN = (
-    (100, "c"),
-    (90, "xc"),
-    (50, "l"),
-    (40, "xl"),
-    (10, "x"),
-    (9, "ix"),
-    (5, "v"),
-    (4, "iv"),
-    (1, "i"),
+_ROMAN = dict(
+    zip((100, 90, 50, 40, 10, 9, 5, 4, 1), "c xc l xl x ix v iv i".split(), strict=True)
 )
 _LEVELS = ("arabic", "alph", "roman", "Alph")
 
@@ -281,7 +273,7 @@ class _ListMarks:
 def _write_roman(number: int) -> str:
     """Return a number in small Roman numerals."""
     written = ""
-    for value, letters in _ROMAN:
+    for value, letters in _ROMAN.items():
         count, number = divmod(number, value)
         written += count * letters
     return written
@@ -446,12 +438,6 @@ class _Flattener:
         self._pieces.append("\n\n")
         return self._skip_blank(end)
 
-    def _read_heading(self, end: int) -> int:
-        return self._wrap(end, "\n\n", "\n\n")
-
-    def _read_footnote(self, end: int) -> int:
-        return self._wrap(end, " (", ")")
-
     def _read_counter(self, end: int) -> int:
         """Set the number of a list's last item if the author does."""
         name = self._arguments.read_group(end)
@@ -569,11 +555,11 @@ _HANDLERS: dict[str, Callable[[_Flattener, int], int]] = {
     **dict.fromkeys(
         "part chapter section subsection subsubsection paragraph subparagraph "
         "title".split(),
-        _Flattener._read_heading,
+        lambda text, end: text._wrap(end, "\n\n", "\n\n"),
     ),
     **dict.fromkeys(
         "footnote footnotetext thanks marginpar todo sidenote".split(),
-        _Flattener._read_footnote,
+        lambda text, end: text._wrap(end, " (", ")"),
     ),
     **dict.fromkeys(("par", "caption"), _Flattener._break),
     **dict.fromkeys(("begin", "end"), _Flattener._read_edge),

@@ -15,9 +15,9 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from mathamr_kedro.base.records import TEXT
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus.latex.document import LatexDocument
 from mathamr_kedro.corpus.latex.text import find_code, flatten_latex
 from mathamr_kedro.corpus.placeholders import FormulaMarks
@@ -55,19 +55,33 @@ _LEVELS = ("part", "chapter", "section", "subsection")  # that start a unit
 
 
 @dataclass
-class _Statement:
+class LatexUnit:
+    """A part of a document that is read as a text of its own; all of it is LaTeX."""
+
     start: int
+    """Offset in the text of the document."""
     first: int
-    """Where its text starts, behind the optional argument."""
+    """Where its text starts, behind the heading or the optional argument."""
     kind: str
-    name: str
-    number: str | None
-    section: _Section
+    title: str
+    """Name of a statement, heading of anything else."""
+    number: str | None = None
+    section: str = ""
+    chapter: str = ""
+    level: int = 0
+    """Of the heading."""
     last: int = 0
     end: int = 0
     label: str | None = None
+    body: str = ""
     inner_labels: list[str] = field(default_factory=list)
+    """Of equations and items inside."""
     proofs: list[str] = field(default_factory=list)
+    post_id: PostId = ""
+    source: str = ""
+    place: str = ""
+    problem: str = ""
+    """With its label."""
 
     @property
     def references(self) -> tuple[str, ...]:
@@ -81,23 +95,10 @@ class _Proof:
     start: int
     first: int
     option: str
-    before: _Statement | None
+    before: LatexUnit | None
     last: int = 0
     end: int = 0
     is_bound: bool = False
-
-
-@dataclass
-class _Section:
-    start: int
-    first: int
-    title: str
-    section: str
-    chapter: str
-    level: int = 0
-    number: str | None = None
-    end: int = 0
-    label: str | None = None
 
 
 class LatexStructure:
@@ -108,19 +109,19 @@ class LatexStructure:
         self._arguments = LatexArguments(document.text)
         self._counters = document.preamble.counters
         title = document.preamble.title
-        self._open: list[tuple[str, _Statement | _Proof | None]] = []
+        self._open: list[tuple[str, LatexUnit | _Proof | None]] = []
         self._names: Counter[str] = Counter()  # of open environments
-        self._parts: list[_Statement | _Proof] = []  # those that are open
-        self.statements: list[_Statement] = []
+        self._parts: list[LatexUnit | _Proof] = []  # those that are open
+        self.statements: list[LatexUnit] = []
         self.proofs: list[_Proof] = []
-        self.sections = [_Section(0, 0, title, "", title)]
+        self.sections = [LatexUnit(0, 0, TEXT, title, chapter=title)]
         self._read()
         self._bind_proofs()
 
     @property
     def taken(self) -> list[tuple[int, int]]:
         """Where statements and their proofs start and end, in order."""
-        parts: list[_Statement | _Proof] = [*self.statements]
+        parts: list[LatexUnit | _Proof] = [*self.statements]
         parts += [proof for proof in self.proofs if proof.is_bound]
         return sorted((part.start, part.end) for part in parts)
 
@@ -186,11 +187,14 @@ class LatexStructure:
         if len(self._parts) >= _MAX_DEPTH:  # it stays a part of those around it
             self._push(name, None)
             return
-        statement = _Statement(start, end, kind.kind, note, number, self.sections[-1])
+        here = self.sections[-1]
+        statement = LatexUnit(
+            start, end, kind.kind, note, number, here.section, here.chapter
+        )
         self.statements.append(statement)
         self._push(name, statement)
 
-    def _push(self, name: str, part: _Statement | _Proof | None) -> None:
+    def _push(self, name: str, part: LatexUnit | _Proof | None) -> None:
         self._open.append((name, part))
         self._names[name] += 1
         if part is not None:
@@ -240,16 +244,18 @@ class LatexStructure:
         section = {"section": name, "subsection": before.section}.get(level, "")
         depth = _LEVELS.index(level) + 1
         self.sections.append(
-            _Section(found.start(), title[1], name, section, chapter, depth, number)
+            LatexUnit(
+                found.start(), title[1], TEXT, name, number, section, chapter, depth
+            )
         )
 
     def _label(self, label: str) -> None:
         owner = self._open[-1][1] if self._open else None
-        if isinstance(owner, _Statement) and owner.label is None:
+        if isinstance(owner, LatexUnit) and owner.label is None:
             owner.label = label
         elif self._parts:
             around = self._parts[-1]
-            if isinstance(around, _Statement):
+            if isinstance(around, LatexUnit):
                 around.inner_labels.append(label)
         elif not self._open and self.sections[-1].label is None:
             self.sections[-1].label = label
@@ -282,47 +288,14 @@ def list_citations(text: str) -> Iterator[tuple[str, str]]:
             yield label, words
 
 
-class LatexUnit(NamedTuple):
-    """A part of a document that is read as a text of its own; all of it is LaTeX."""
-
-    start: int
-    """Offset in the text of the document."""
-    kind: str
-    title: str
-    """Name of a statement, heading of anything else."""
-    body: str
-    number: str | None = None
-    label: str | None = None
-    section: str = ""
-    chapter: str = ""
-    proofs: tuple[str, ...] = ()
-    references: tuple[str, ...] = ()
-    """Labels that the proofs name, each once."""
-    inner_labels: tuple[str, ...] = ()
-    """Of equations and items inside."""
-
-
 def list_statements(document: LatexDocument) -> list[LatexUnit]:
     """Return statements, and the rest of each section, in the order of the text."""
     found = LatexStructure(document)
-    units = [
-        LatexUnit(
-            start=s.start,
-            kind=s.kind,
-            title=s.name,
-            body=_cut(document, s.first, s.last),
-            number=s.number,
-            label=s.label,
-            section=s.section.section,
-            chapter=s.section.chapter,
-            proofs=tuple(s.proofs),
-            references=s.references,
-            inner_labels=tuple(s.inner_labels),
-        )
-        for s in found.statements
-    ]
-    units += _cut_sections(document, found, found.taken)
-    return sorted(units, key=lambda unit: unit.start)
+    units = found.statements
+    for unit in units:
+        unit.body = _cut(document, unit.first, unit.last)
+    sections = _cut_sections(document, found, found.taken)
+    return sorted([*units, *sections], key=lambda unit: unit.start)
 
 
 def list_sections(document: LatexDocument) -> list[LatexUnit]:
@@ -335,7 +308,8 @@ def list_whole(document: LatexDocument) -> list[LatexUnit]:
     if not list_sections(document):
         return []
     title, text = document.preamble.title, document.text
-    return [LatexUnit(0, TEXT, title, _name_statements(text, document), chapter=title)]
+    body = _name_statements(text, document)
+    return [LatexUnit(0, 0, TEXT, title, chapter=title, body=body)]
 
 
 def _cut_sections(
@@ -354,20 +328,12 @@ def _cut_sections(
                 pieces.append(_cut(document, position, max(start, position)))
                 position = end
         pieces.append(_cut(document, position, section.end))
-        body = "\n\n".join(pieces)
-        has_text = bool(flatten_latex(body, FormulaMarks()).strip())
+        section.body = "\n\n".join(pieces)
+        has_text = bool(flatten_latex(section.body, FormulaMarks()).strip())
         title = headings.title(section.level, section.title, has_text)
         if title is not None:
-            yield LatexUnit(
-                start=section.start,
-                kind=TEXT,
-                title=title,
-                body=body,
-                number=section.number,
-                label=section.label,
-                section=section.section,
-                chapter=section.chapter,
-            )
+            section.title = title
+            yield section
 
 
 def _cut(document: LatexDocument, start: int, end: int) -> str:

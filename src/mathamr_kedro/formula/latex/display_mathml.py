@@ -366,10 +366,6 @@ def _draw_enclosed(item: Enclosed) -> str:
     return f'<mrow class="{name}">{_draw(inner)}</mrow>'
 
 
-def _draw_hint(hint: Hint) -> str:
-    return f'<mspace width="{hint.width / 10:.4g}em"/>' if hint.width else ""
-
-
 def _draw_mark(mark: ScriptMark) -> str:
     """Draw a script that never found a base."""
     name = "msup" if mark.up else "msub"
@@ -386,7 +382,7 @@ _DRAWERS: dict[type, Callable[[Any], str]] = {
     Text: _draw_text,
     Undefined: lambda item: f"<mtext>{escape(item.command)}</mtext>",
     Enclosed: _draw_enclosed,
-    Hint: _draw_hint,
+    Hint: lambda h: f'<mspace width="{h.width / 10:.4g}em"/>' if h.width else "",
     ScriptMark: _draw_mark,
 }
 

@@ -11,7 +11,7 @@ that mean the same but look different (``\hat`` and ``\widehat``) are told apart
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from mathamr_kedro.formula.latex.alphabets import MATH, Font
 from mathamr_kedro.formula.latex.boxes import Box, Entry, Group, Handler
@@ -88,51 +88,36 @@ class _StyleSwitch(Hint):
         self.name = name
 
 
-def _switched(command: str, name: str) -> Handler:
-    """Return a handler that also leaves a mark where the style changes."""
-    switch, mark = list_entries(MATH)[command], _StyleSwitch(name)
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        switch(reader, boxes)  # type: ignore[operator]
-        boxes.append(mark)
-
-    return read
+def _read_plainly(reader: Reader, command: str) -> list[Box]:
+    """Return what the reader of trees makes of a command."""
+    made: list[Box] = []
+    list_entries(MATH)[command](reader, made)  # type: ignore[operator]
+    return made
 
 
-def _enclosed(command: str, notation: str) -> Handler:
-    """Return the handler of a command that draws like another one in a style."""
-    inner = list_entries(MATH)[command]
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        made: list[Box] = []
-        inner(reader, made)  # type: ignore[operator]
-        boxes += [Enclosed(item, notation) for item in made]  # type: ignore[arg-type]
-
-    return read
+def _switch(reader: Reader, boxes: list[Box], command: str, name: str) -> None:
+    """Read a style, and leave a mark where it changes."""
+    boxes += [*_read_plainly(reader, command), _StyleSwitch(name)]
 
 
-def _around(notation: str) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        boxes.append(Enclosed(reader.read_item(), notation))
+def _enclose(reader: Reader, boxes: list[Box], command: str, notation: str) -> None:
+    """Read a command that draws like another one in a style."""
+    made = _read_plainly(reader, command)
+    boxes += [Enclosed(item, notation) for item in made]  # type: ignore[arg-type]
 
-    return read
+
+def _around(reader: Reader, boxes: list[Box], notation: str) -> None:
+    boxes.append(Enclosed(reader.read_item(), notation))
 
 
-def _wide(role: str, char: str) -> Handler:
-    accent = Symbol(role, char, name=WIDE)
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        boxes.append(App(accent, [reader.read_item()]))
-
-    return read
+def _wide(reader: Reader, boxes: list[Box], char: str) -> None:
+    boxes.append(App(Symbol("OVERACCENT", char, name=WIDE), [reader.read_item()]))
 
 
 def _read_left(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\left( ... \right)`` as one row with high fences."""
-    made: list[Box] = []
-    list_entries(MATH)[r"\left"](reader, made)  # type: ignore[operator]
     items: list[Item] = []
-    for box in made:
+    for box in _read_plainly(reader, r"\left"):
         if box.__class__ is Group:
             inner = reader.make_item(box.boxes)
             items += inner.items if inner.__class__ is Row else [inner]
@@ -141,18 +126,11 @@ def _read_left(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Row(items, STRETCHED))
 
 
-def _sized(command: str, scale: str) -> Handler:
-    r"""Return the handler of ``\Big(``: a fence of a size of its own."""
-    read_plain = list_entries(MATH)[command]
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        made: list[Box] = []
-        read_plain(reader, made)  # type: ignore[operator]
-        for box in made:
-            is_fence = box.__class__ is Symbol
-            boxes.append(Enclosed(box, scale) if is_fence else box)  # type: ignore[arg-type]
-
-    return read
+def _size(reader: Reader, boxes: list[Box], command: str, scale: str) -> None:
+    r"""Read ``\Big(``: a fence of a size of its own."""
+    for box in _read_plainly(reader, command):
+        is_fence = box.__class__ is Symbol
+        boxes.append(Enclosed(box, scale) if is_fence else box)  # type: ignore[arg-type]
 
 
 def _skip_first(reader: Reader, boxes: list[Box]) -> None:
@@ -174,9 +152,7 @@ def _read_environment(reader: Reader, boxes: list[Box]) -> None:
     name = reader.take_raw_argument().strip().removesuffix("*")
     template = reader.take_raw_argument() if name == "array" else ""
     reader.i = place
-    made: list[Box] = []
-    list_entries(MATH)[r"\begin"](reader, made)  # type: ignore[operator]
-    inner = reader.make_item(made)
+    inner = reader.make_item(_read_plainly(reader, r"\begin"))
     notation = ALIGNMENTS.get(name, "")
     if template:
         columns = [letter for letter in template if letter in "lcr"]
@@ -195,38 +171,48 @@ ALIGNMENTS = {
 
 _SIZES = {"big": "size-1", "Big": "size-2", "bigg": "size-3", "Bigg": "size-4"}
 
+_FRACTION_STYLES = {
+    **dict.fromkeys((r"\dfrac", r"\cfrac", r"\dbinom"), "display"),
+    **dict.fromkeys((r"\tfrac", r"\tbinom"), "text"),
+}
+
 _OWN: dict[str, Handler] = {
     r"\left": _read_left,
     r"\begin": _read_environment,
-    r"\widehat": _wide("OVERACCENT", "\u0302"),
-    r"\widetilde": _wide("OVERACCENT", "~"),
-    **dict.fromkeys((r"\overline", r"\bar"), _around("overlined")),
-    r"\overrightarrow": _wide("OVERACCENT", "→"),
-    r"\overleftarrow": _wide("OVERACCENT", "←"),
-    r"\overleftrightarrow": _wide("OVERACCENT", "↔"),
-    **dict.fromkeys((r"\underline", r"\underbar"), _around("underlined")),
-    r"\xRightarrow": long_arrow(Symbol("ARROW", "⇒")),
-    r"\xLeftarrow": long_arrow(Symbol("ARROW", "⇐")),
-    r"\xleftrightarrow": long_arrow(Symbol("ARROW", "↔")),
-    r"\xmapsto": long_arrow(Symbol("ARROW", "↦")),
-    r"\dfrac": _enclosed(r"\dfrac", "display"),
-    r"\cfrac": _enclosed(r"\cfrac", "display"),
-    r"\tfrac": _enclosed(r"\tfrac", "text"),
-    r"\dbinom": _enclosed(r"\dbinom", "display"),
-    r"\tbinom": _enclosed(r"\tbinom", "text"),
-    r"\displaystyle": _switched(r"\displaystyle", "display"),
-    r"\textstyle": _switched(r"\textstyle", "text"),
-    r"\scriptstyle": _switched(r"\scriptstyle", "script"),
-    **dict.fromkeys((r"\cancel", r"\bcancel", r"\xcancel"), _around("struck")),
+    r"\widehat": partial(_wide, char="\u0302"),
+    r"\widetilde": partial(_wide, char="~"),
+    **dict.fromkeys((r"\overline", r"\bar"), partial(_around, notation="overlined")),
+    r"\overrightarrow": partial(_wide, char="→"),
+    r"\overleftarrow": partial(_wide, char="←"),
+    r"\overleftrightarrow": partial(_wide, char="↔"),
+    **dict.fromkeys(
+        (r"\underline", r"\underbar"), partial(_around, notation="underlined")
+    ),
+    r"\xRightarrow": partial(long_arrow, arrow=Symbol("ARROW", "⇒")),
+    r"\xLeftarrow": partial(long_arrow, arrow=Symbol("ARROW", "⇐")),
+    r"\xleftrightarrow": partial(long_arrow, arrow=Symbol("ARROW", "↔")),
+    r"\xmapsto": partial(long_arrow, arrow=Symbol("ARROW", "↦")),
+    **{
+        command: partial(_enclose, command=command, notation=notation)
+        for command, notation in _FRACTION_STYLES.items()
+    },
+    **{
+        rf"\{name}style": partial(_switch, command=rf"\{name}style", name=name)
+        for name in ("display", "text", "script")
+    },
+    **dict.fromkeys(
+        (r"\cancel", r"\bcancel", r"\xcancel"), partial(_around, notation="struck")
+    ),
     **dict.fromkeys((r"\color", r"\definecolor"), _skip_color),
     **dict.fromkeys(
         (r"\textcolor", r"\href", r"\class", r"\cssId", r"\style", r"\bbox"),
         _skip_first,
     ),
-} | {
-    rf"\{size}{suffix}": _sized(rf"\{size}{suffix}", scale)
-    for size, scale in _SIZES.items()
-    for suffix in ("", "l", "m", "r")
+    **{
+        rf"\{size}{suffix}": partial(_size, command=rf"\{size}{suffix}", scale=scale)
+        for size, scale in _SIZES.items()
+        for suffix in ("", "l", "m", "r")
+    },
 }
 
 

@@ -307,10 +307,6 @@ def _draw_in_order(app: App) -> list[Node]:
     return join(_draw_all(app.args))
 
 
-def _draw_postfix(app: App) -> list[Node]:
-    return join([_draw(app.args[0]), _draw(app.op)])
-
-
 def _draw_row(row: Row) -> list[Node]:
     items = row.items
     if len(items) == 1:
@@ -369,7 +365,7 @@ _SPECIAL: dict[str | None, Callable[[App], list[Node]]] = {
 
 _BY_ROLE: dict[str, Callable[[App], list[Node]]] = {
     "FRACOP": _draw_fraction,
-    "POSTFIX": _draw_postfix,
+    "POSTFIX": lambda app: join([_draw(app.args[0]), _draw(app.op)]),
     "OVERACCENT": _draw_accent,
     "UNDERACCENT": _draw_accent,
 }

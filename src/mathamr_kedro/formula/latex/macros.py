@@ -115,7 +115,11 @@ class LatexArguments:
         if self._text[place : place + 1] != "[":
             return None
         end = self._ends.get(place)
-        if end is None or end > place + _MAX_OPTION or self._has_break(place, end):
+        if (
+            end is None
+            or end > place + _MAX_OPTION
+            or _BREAK.search(self._text, place, end)
+        ):
             return None
         return self._text[place + 1 : end], end + 1
 
@@ -136,9 +140,6 @@ class LatexArguments:
             elif mark[1] == "fi" or depth == 1:
                 depth -= 1
         return None if depth else place
-
-    def _has_break(self, start: int, end: int) -> bool:
-        return _BREAK.search(self._text, start, end) is not None
 
     @cached_property
     def _ends(self) -> dict[int, int]:
@@ -288,16 +289,12 @@ def name_operators(body: str) -> str:
     >>> name_operators(r"\mathop{\mathcal{H}\!\mathit{om}}\nolimits")
     '\\mathcal{H}\\mathit{om}'
     """
-    body = _OPERATOR.sub(_name_operator, body)
+    body = _OPERATOR.sub(lambda m: rf"\operatorname{{{(m[1] or m[2]).strip()}}}", body)
     framed = _FRAME.fullmatch(body)
     if framed is None:
         return body
     inner = framed[1].replace(r"\!", "").strip()
     return f"\\mathit{{{inner}}}" if inner.isalpha() and len(inner) > 1 else inner
-
-
-def _name_operator(found: re.Match[str]) -> str:
-    return f"\\operatorname{{{(found[1] or found[2]).strip()}}}"
 
 
 def expand_macros(source: str, problems: dict[str, int]) -> str:

@@ -21,6 +21,7 @@ How they are put together::
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeAlias, Union
 
 from mathamr_kedro.formula.latex.symbols import Symbol
@@ -258,15 +259,9 @@ _AROUND_TWO = {
     "{,}": "set",
 }
 _AROUND_MORE = {"(,)": "vector", "{,}": "set"}
-_operators: dict[str, Symbol] = {}
 
-
-def _find_operator(meaning: str) -> Symbol:
-    if meaning not in _operators:
-        if len(_operators) > 1000:  # odd fences must not fill the memory
-            return _operator(meaning)
-        _operators[meaning] = _operator(meaning)
-    return _operators[meaning]
+# Odd fences must not fill the memory.
+_find_operator = lru_cache(maxsize=1024)(_operator)
 
 
 def fence(stuff: list[Item]) -> Item:

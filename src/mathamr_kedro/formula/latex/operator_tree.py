@@ -10,6 +10,7 @@ a^2 + b      U!plus ── O!SUP ── V!𝑎           \sum_i x   +!O!sum ─�
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from mathamr_kedro.formula.latex.limits import MAX_CELLS, LimitError
@@ -31,8 +32,6 @@ from mathamr_kedro.formula.latex.symbols import Symbol
 from mathamr_kedro.formula.node import (
     BLANK,
     ERROR,
-    MAX_CHILDREN,
-    OPT_EDGES,
     Node,
     clean_text,
 )
@@ -51,22 +50,6 @@ def _build_all(items: list[Item]) -> list[Node]:
         Node(item.opt) if item.__class__ is Symbol else _BUILDERS[item.__class__](item)
         for item in items
     ]
-
-
-def _make_node(label: str, children: list[Node]) -> Node:
-    """Return a node over children; too many are split in halves."""
-    node = Node(label)
-    if len(children) == 2:
-        node.edges = {"0": children[0], "1": children[1]}
-        return node
-    if len(children) > MAX_CHILDREN:
-        half = (len(children) + 1) // 2
-        children = [
-            _make_node(label, children[:half]),
-            _make_node(label, children[half:]),
-        ]
-    node.edges = dict(zip(OPT_EDGES, children, strict=False))
-    return node
 
 
 def _build_app(app: App) -> Node:
@@ -104,15 +87,15 @@ def _apply(app: App, first: Node | None) -> Node:
 def _apply_operator(op: Item, children: list[Node]) -> Node:
     if op.__class__ is Symbol:
         label = op.opt
-        return _make_node("F!" + label[2:] if label[0] == "V" else label, children)
+        return Node.operator("F!" + label[2:] if label[0] == "V" else label, children)
     operator = build_opt(op)
     label = operator.label
     if not operator.edges:
-        return _make_node("F!" + label[2:] if label[:2] == "V!" else label, children)
+        return Node.operator("F!" + label[2:] if label[:2] == "V!" else label, children)
     compound = "+!"
     if label in ("O!SUB", "O!SUP"):
         compound += operator.edges["0"].label
-    return _make_node(compound, [operator, *children])
+    return Node.operator(compound, [operator, *children])
 
 
 def _build_script(script: Script) -> Node:
@@ -124,7 +107,7 @@ def _build_script(script: Script) -> Node:
         base = base.base
     node = build_opt(base)
     for part in reversed(chain):
-        node = _make_node(
+        node = Node.operator(
             "O!SUP" if part.up else "O!SUB", [node, build_opt(part.script)]
         )
     return node
@@ -139,72 +122,58 @@ def _build_relations(app: App) -> Node:
         operands.append(build_opt(right))
         parts.append(_apply_operator(relation, operands))
         operands = []
-    return _make_node("U!and", parts)
+    return Node.operator("U!and", parts)
 
 
-def _group(kind: str) -> Callable[[App], Node]:
-    def build(app: App) -> Node:
-        children = _build_all(app.args)
-        return _make_node(f"M!{kind}-{len(children)}", children)
-
-    return build
+def _build_group(kind: str, app: App) -> Node:
+    return Node.operator(f"M!{kind}-{len(app.args)}", _build_all(app.args))
 
 
-def _labelled(label: str) -> Callable[[App], Node]:
-    def build(app: App) -> Node:
-        return _make_node(label, _build_all(app.args))
-
-    return build
+def _build_labelled(label: str, app: App) -> Node:
+    return Node.operator(label, _build_all(app.args))
 
 
-def _reversed(label: str) -> Callable[[App], Node]:
-    def build(app: App) -> Node:
-        return _make_node(label, [build_opt(arg) for arg in reversed(app.args)])
-
-    return build
+def _build_reversed(label: str, app: App) -> Node:
+    return Node.operator(label, _build_all(app.args[::-1]))
 
 
 def _build_root(app: App) -> Node:
     children = _build_all(app.args)
     degree = Node("N!2") if len(children) == 1 else children[0]
-    return _make_node("O!root", [children[-1], degree])
+    return Node.operator("O!root", [children[-1], degree])
 
 
 def _build_integral(app: App) -> Node:
     children = _build_all(app.args)
-    return _make_node("O!int", [*children, Node(BLANK), Node(BLANK)])
+    return Node.operator("O!int", [*children, Node(BLANK), Node(BLANK)])
 
 
 def _build_negated(app: App) -> Node:
-    inner = _make_node("U!approx", _build_all(app.args))
-    return _make_node("O!not", [inner])
-
-
-def _build_matrix(app: App) -> Node:
-    """Return only the table: that it is a matrix is understood."""
-    return build_opt(app.args[0])
+    inner = Node.operator("U!approx", _build_all(app.args))
+    return Node.operator("O!not", [inner])
 
 
 _SPECIAL: dict[str | None, Callable[[App], Node]] = {
     "multirelation": _build_relations,
-    "formulae": _labelled("O!form-seq"),
-    "list": _group("L"),
-    "set": _group("S"),
-    "vector": _group("V"),
-    "open-interval": _labelled("O!interval(O-O)"),
-    "closed-interval": _labelled("O!interval(C-C)"),
-    "open-closed-interval": _labelled("O!interval(O-C)"),
-    "closed-open-interval": _labelled("O!interval(C-O)"),
-    "contains": _reversed("O!in"),
-    "not-contains": _reversed("O!notin"),
-    "superset-of": _reversed("O!subset"),
-    "superset-of-or-equals": _reversed("O!subset"),
-    "superset-of-and-not-equals": _reversed("O!prsubset"),
+    "formulae": partial(_build_labelled, "O!form-seq"),
+    "list": partial(_build_group, "L"),
+    "set": partial(_build_group, "S"),
+    "vector": partial(_build_group, "V"),
+    "open-interval": partial(_build_labelled, "O!interval(O-O)"),
+    "closed-interval": partial(_build_labelled, "O!interval(C-C)"),
+    "open-closed-interval": partial(_build_labelled, "O!interval(O-C)"),
+    "closed-open-interval": partial(_build_labelled, "O!interval(C-O)"),
+    "contains": partial(_build_reversed, "O!in"),
+    "not-contains": partial(_build_reversed, "O!notin"),
+    "superset-of": partial(_build_reversed, "O!subset"),
+    "superset-of-or-equals": partial(_build_reversed, "O!subset"),
+    "superset-of-and-not-equals": partial(_build_reversed, "O!prsubset"),
     "not-approximately-equals": _build_negated,
     "square-root": _build_root,
     "nth-root": _build_root,
     "integral": _build_integral,
-    "matrix": _build_matrix,
+    # Only the table: that it is a matrix is understood.
+    "matrix": lambda app: build_opt(app.args[0]),
 }
 
 
@@ -212,7 +181,7 @@ def _build_row(row: Row) -> Node:
     """Return what the grammar could not read as an error over the fragments."""
     items = row.items
     if not items:
-        return _make_node(ERROR, [Node(BLANK)])
+        return Node.operator(ERROR, [Node(BLANK)])
     if len(items) == 1:
         return build_opt(items[0])
     children = [Node("O!fragments")]
@@ -224,7 +193,7 @@ def _build_row(row: Row) -> Node:
             children[-1] = Node(f"T!{children[-1].label[2:]}{node.label[2:]}")
         else:
             children.append(node)
-    return _make_node(ERROR, children)
+    return Node.operator(ERROR, children)
 
 
 def _build_fragment(item: Item) -> Node:
@@ -241,12 +210,12 @@ def _build_array(array: Array) -> Node:
     children = []
     for row in rows:
         cells = [
-            _make_node(ERROR, [Node(BLANK)]) if cell is None else build_opt(cell)
+            Node.operator(ERROR, [Node(BLANK)]) if cell is None else build_opt(cell)
             for cell in row
         ]
         cells += [Node(ERROR) for _ in range(columns - len(cells))]
-        children.append(_make_node("M!R!", cells))
-    return _make_node(f"M!M-{len(rows)}x{columns}", children)
+        children.append(Node.operator("M!R!", cells))
+    return Node.operator(f"M!M-{len(rows)}x{columns}", children)
 
 
 def _build_text(text: Text) -> Node:
@@ -261,14 +230,10 @@ def _build_text(text: Text) -> Node:
     shown = " ".join(filter(None, words))
     formulas = [build_opt(part) for part in text.parts if not isinstance(part, str)]
     if shown:
-        return _make_node("T!" + shown, formulas)
+        return Node.operator("T!" + shown, formulas)
     if len(formulas) > 1:
-        return _make_node("O!form-seq", formulas)
+        return Node.operator("O!form-seq", formulas)
     return formulas[0] if formulas else Node(BLANK)
-
-
-def _build_undefined(item: Undefined) -> Node:
-    return Node(item.label if item.named else BLANK)
 
 
 _BUILDERS: dict[type, Callable[[Any], Node]] = {
@@ -279,7 +244,7 @@ _BUILDERS: dict[type, Callable[[Any], Node]] = {
     Row: _build_row,
     Array: _build_array,
     Text: _build_text,
-    Undefined: _build_undefined,
+    Undefined: lambda item: Node(item.label if item.named else BLANK),
     Enclosed: lambda item: build_opt(item.inner),
     Hint: lambda hint: Node(BLANK),
     ScriptMark: lambda mark: _apply_operator(mark.script, []),

@@ -174,26 +174,21 @@ def _list_characters() -> dict[str, Symbol]:
     """Return the symbols of single ASCII characters."""
     table = {char: Symbol.letter(char, MATH) for char in string.ascii_letters + '"@`?'}
     table |= {char: Symbol("NUMBER", char, char) for char in string.digits}
-    for role, text, meaning, name in (
-        ("RELOP", "=", "equals", None),
-        ("RELOP", "<", "less-than", None),
-        ("RELOP", ">", "greater-than", None),
-        ("ADDOP", "+", "plus", None),
-        ("ADDOP", "-", "minus", None),
-        ("MULOP", "*", "times", None),
-        ("MULOP", "/", "divide", None),
-        ("POSTFIX", "!", "factorial", None),
-        ("PUNCT", ",", None, None),
-        ("PUNCT", ";", None, None),
-        ("PERIOD", ".", None, None),
-        ("OPEN", "(", None, None),
-        ("CLOSE", ")", None, None),
-        ("OPEN", "[", None, None),
-        ("CLOSE", "]", None, None),
-        ("VERTBAR", "|", None, None),
-        ("METARELOP", ":", None, "colon"),
+    for role, text, meaning in (
+        ("RELOP", "=", "equals"),
+        ("RELOP", "<", "less-than"),
+        ("RELOP", ">", "greater-than"),
+        ("ADDOP", "+", "plus"),
+        ("ADDOP", "-", "minus"),
+        ("MULOP", "*", "times"),
+        ("MULOP", "/", "divide"),
+        ("POSTFIX", "!", "factorial"),
     ):
-        table[text] = Symbol(role, text, meaning, name)
+        table[text] = Symbol(role, text, meaning)
+    kinds = {"PUNCT": ",;", "PERIOD": ".", "OPEN": "([", "CLOSE": ")]", "VERTBAR": "|"}
+    for role, characters in kinds.items():
+        table |= {char: Symbol(role, char) for char in characters}
+    table[":"] = Symbol("METARELOP", ":", name="colon")
     return table
 
 

@@ -13,6 +13,7 @@ and ──0── lt ──0── a              and ──0── lt ──0�
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from lxml import etree
@@ -138,25 +139,22 @@ def read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node | 
     return reader.make_node(kind + name, children)
 
 
-def _make_presentation_leaf(tag: str) -> Rule:
-    """Return the rule of a presentation leaf, which only total mode reads.
+def _make_presentation_leaf(
+    label: str, element: etree._Element, kids: Kids, reader: Reader
+) -> Node:
+    """Return a presentation leaf, which only total mode reads.
 
     Inside ``ci`` the identifier counts the deviation.
     """
-    label = _LEAVES[tag]
-
-    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-        parent = element.getparent()
-        if reader.strict or parent is None or local_name(parent) != "ci":
-            reader.refuse_tag(element)
-        value = "" if label == ERROR else clean_text(element.text)
-        return Node(label + value if value or label == ERROR else BLANK)
-
-    return make
+    parent = element.getparent()
+    if reader.strict or parent is None or local_name(parent) != "ci":
+        reader.refuse_tag(element)
+    value = "" if label == ERROR else clean_text(element.text)
+    return Node(label + value if value or label == ERROR else BLANK)
 
 
 PRESENTATION_RULES: dict[str, Rule] = {
-    tag: _make_presentation_leaf(tag) for tag in _LEAVES
+    tag: partial(_make_presentation_leaf, label) for tag, label in _LEAVES.items()
 }
 """What to make of leaves of Presentation MathML among content."""
 
@@ -212,11 +210,10 @@ def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     return Node("O!" + name)
 
 
-def _make_named(label: str) -> Rule:
-    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-        return Node(label)
-
-    return make
+def _make_named(
+    label: str, element: etree._Element, kids: Kids, reader: Reader
+) -> Node:
+    return Node(label)
 
 
 def _make_qualifier(element: etree._Element, kids: Kids, reader: Reader) -> Node:
@@ -364,11 +361,12 @@ def _settle_shares(root: Node, reader: Reader) -> Node:
 
 
 def _make_book(variant: str) -> RuleBook:
-    named = {tag: _make_named(label) for tag, label in ELEMENT_LABELS[variant].items()}
+    labels = ELEMENT_LABELS[variant].items()
+    named = {tag: partial(_make_named, label) for tag, label in labels}
     leaves: dict[str, Rule] = {
         "ci": _make_identifier,
-        "cn": make_leaf("N!"),
-        "mtext": make_leaf("T!"),
+        "cn": partial(make_leaf, "N!"),
+        "mtext": partial(make_leaf, "T!"),
         "csymbol": _make_symbol,
         "share": _keep_share,
         **PRESENTATION_RULES,

@@ -78,7 +78,7 @@ class Reader:
                 f"(got {len(children)})",
                 "too_many_children",
             )
-        return _split_children(label, children, max_children)
+        return Node.operator(label, children, max_children)
 
 
 Kids: TypeAlias = Sequence[Node | None]
@@ -161,14 +161,10 @@ def _skip(element: etree._Element, kids: Kids, reader: Reader) -> None:
     return None
 
 
-def make_leaf(kind: str) -> Rule:
-    """Return the rule of a leaf whose text is the value of its label."""
-
-    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node:
-        value = clean_text(element.text)
-        return Node(kind + value if value else BLANK)
-
-    return make
+def make_leaf(kind: str, element: etree._Element, kids: Kids, reader: Reader) -> Node:
+    """Return a leaf whose text is the value of its label."""
+    value = clean_text(element.text)
+    return Node(kind + value if value else BLANK)
 
 
 def _make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
@@ -182,18 +178,3 @@ def _make_wildcard(element: etree._Element, kids: Kids, reader: Reader) -> Node:
 def drop_missing(kids: Kids) -> list[Node]:
     """Return the children that left something."""
     return [kid for kid in kids if kid is not None]
-
-
-def _split_children(label: str, children: Sequence[Node], max_children: int) -> Node:
-    """Return nodes of one label in halves, until none has too many children.
-
-    >>> _split_children("U!plus", [Node("V!a"), Node("V!b"), Node("V!c")], 2).edges
-    {'0': Node('U!plus', 0, 1), '1': Node('U!plus', 0)}
-    """
-    if len(children) <= max_children:
-        return Node.operator(label, children)
-    half = (len(children) + 1) // 2
-    parts = (children[:half], children[half:])
-    return Node.operator(
-        label, [_split_children(label, p, max_children) for p in parts]
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from lxml import etree
@@ -40,25 +41,24 @@ _ABOVE = (("a", "o"),)
 _BOTH = (("b", "u"), ("a", "o"))
 
 
-def _make_script_rule(edges: Sequence[tuple[str, str]], always_limits: bool) -> Rule:
-    """Return the rule of a script element that sets ``edges`` in order."""
-
-    def make(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
-        if len(kids) != len(edges) + 1:
-            return link_row(drop_blanks(kids))
-        base = kids[0]
-        if base is None or is_blank(base):
-            base = Node(BLANK)
-        limits = always_limits or _is_operator(base.label)
-        names = [edge[limits] for edge in edges]
-        if "n" in base.edges or any(name in base.edges for name in names):
-            base = _box(base)
-        for name, script in zip(names, kids[1:], strict=True):
-            if script is not None:
-                base.edges[name] = script
-        return base
-
-    return make
+def _hang_scripts(
+    edges: Sequence[tuple[str, str]],
+    always_limits: bool,
+    element: etree._Element,
+    kids: Kids,
+    reader: Reader,
+) -> Node | None:
+    """Hang scripts on a base by ``edges``, in order."""
+    if len(kids) != len(edges) + 1:
+        return link_row(drop_blanks(kids))
+    base = kids[0]
+    if base is None or is_blank(base):
+        base = Node(BLANK)
+    limits = always_limits or _is_operator(base.label)
+    names = [edge[limits] for edge in edges]
+    if "n" in base.edges or any(name in base.edges for name in names):
+        base = _box(base)
+    return _hang(base, names, kids[1:])
 
 
 def _box(base: Node) -> Node:
@@ -127,12 +127,12 @@ def _skip_marker(element: etree._Element, kids: Kids, reader: Reader) -> Node | 
 
 
 SCRIPT_RULES: dict[str, Rule] = {
-    "msub": _make_script_rule(_BELOW, always_limits=False),
-    "msup": _make_script_rule(_ABOVE, always_limits=False),
-    "msubsup": _make_script_rule(_BOTH, always_limits=False),
-    "munder": _make_script_rule(_BELOW, always_limits=True),
-    "mover": _make_script_rule(_ABOVE, always_limits=True),
-    "munderover": _make_script_rule(_BOTH, always_limits=True),
+    "msub": partial(_hang_scripts, _BELOW, False),
+    "msup": partial(_hang_scripts, _ABOVE, False),
+    "msubsup": partial(_hang_scripts, _BOTH, False),
+    "munder": partial(_hang_scripts, _BELOW, True),
+    "mover": partial(_hang_scripts, _ABOVE, True),
+    "munderover": partial(_hang_scripts, _BOTH, True),
     "mmultiscripts": _make_multiscripts,
     "mprescripts": _skip_marker,
 }
@@ -243,19 +243,15 @@ def _require_all(kids: Kids, reader: Reader) -> list[Node]:
     return found
 
 
-def _make_fraction(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
+def _make_pair(
+    label: str, edges: str, element: etree._Element, kids: Kids, reader: Reader
+) -> Node | None:
     if len(kids) != 2:
         return link_row(drop_blanks(kids))
-    return _hang(Node("O!divide"), "ou", kids)
+    return _hang(Node(label), edges, kids)
 
 
-def _make_root(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
-    if len(kids) != 2:
-        return link_row(drop_blanks(kids))
-    return _hang(Node("O!root"), "wc", kids)
-
-
-def _hang(node: Node, names: str, kids: Kids) -> Node:
+def _hang(node: Node, names: Sequence[str], kids: Kids) -> Node:
     for name, kid in zip(names, kids, strict=True):
         if kid is not None:
             node.edges[name] = kid
@@ -284,9 +280,9 @@ def _read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node |
 
 
 _LEAVES: dict[str, Rule] = {
-    "mi": make_leaf("V!"),
-    "mn": make_leaf("N!"),
-    "mtext": make_leaf("T!"),
+    "mi": partial(make_leaf, "V!"),
+    "mn": partial(make_leaf, "N!"),
+    "mtext": partial(make_leaf, "T!"),
     "mo": _make_operator,
     **dict.fromkeys(("mspace", "none", "mphantom"), _make_blank),
     "merror": _make_error,
@@ -304,8 +300,8 @@ _RULES = RuleBook(
         "mtr": _make_row,
         "mtable": _make_table,
         **SCRIPT_RULES,
-        "mfrac": _make_fraction,
-        "mroot": _make_root,
+        "mfrac": partial(_make_pair, "O!divide", "ou"),
+        "mroot": partial(_make_pair, "O!root", "wc"),
         "msqrt": _make_square_root,
         "menclose": _make_enclosure,
     },

@@ -134,8 +134,7 @@ def _make_record(
         return ParseFailure(reason, make_printable(parsed.detail))
     if isinstance(parsed, ParseFailure):
         return parsed
-    make = GraphRecord.of_post if isinstance(row, Post) else GraphRecord.of_topic
-    record = make(row, parsed.graph, parsed.missing)  # type: ignore[arg-type]
+    record = GraphRecord.of(row, parsed.graph, parsed.missing)
     if not parsed.failures:
         record = record._replace(text_checksum=checksum_text(row.text))
     try:

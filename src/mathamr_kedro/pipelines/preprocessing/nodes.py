@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,6 @@ from mathamr_kedro.corpus import FormulaIds, name_part, take_part
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
-    BuildBlocks,
     BuildFormulaBlocks,
     GraphBlock,
     GraphShards,
@@ -33,6 +32,7 @@ from mathamr_kedro.graph import (
     PreparedStore,
     PreprocessingConfig,
     Vocabularies,
+    build_graph_blocks,
     describe_prepared,
     report_preparation,
 )
@@ -64,7 +64,7 @@ def build_blocks(
         for shard, file in math_graphs.shards()
         if shard in todo
     )
-    function = BuildBlocks(config.graph)
+    function = partial(build_graph_blocks, variant=config.graph)
     yield from _build(function, partitions, config, made_from, checksums, len(todo))
     yield VariantShard(variant, EndOfShards(made_from))
 
@@ -187,7 +187,7 @@ def number_graphs(
         formulas_from=checksum(sources["formulas"], returnable_formulas.checksum),
         write_texts=write_texts,
         report={
-            "vocabulary": vocabularies.report.to_dict(),
+            "vocabulary": asdict(vocabularies.report),
             **{name: found.total(variant, "written") for name, found in blocks.items()},
             "failed": sum(found.total(variant, "dropped") for found in blocks.values()),
             "returnable_formulas": returnable_formulas.counts.get("written", 0),

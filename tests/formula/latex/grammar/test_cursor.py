@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.formula.latex import trees_from_latex
-from mathamr_kedro.formula.latex.grammar.rows import Grammar, parse_row
+from mathamr_kedro.formula.latex.grammar import Grammar, parse_row
 from mathamr_kedro.formula.latex.limits import LimitError
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 

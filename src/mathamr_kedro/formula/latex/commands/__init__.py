@@ -8,13 +8,12 @@ they make.
 from __future__ import annotations
 
 import string
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font
 from mathamr_kedro.formula.latex.boxes import (
     Box,
     Entry,
-    Handler,
     append_group,
     append_symbol,
 )
@@ -78,11 +77,8 @@ def _ignore_option(reader: Reader, boxes: list[Box]) -> None:
     reader.take_raw_option()
 
 
-def _script(up: bool) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        reader.read_script(boxes, up)
-
-    return read
+def _script(reader: Reader, boxes: list[Box], up: bool) -> None:
+    reader.read_script(boxes, up)
 
 
 def _read_primes(reader: Reader, boxes: list[Box]) -> None:
@@ -123,23 +119,16 @@ def _read_number(tokens: list[str], place: int) -> tuple[str, int]:
     return "".join(tokens[start:place]), place
 
 
-def _joined(symbol: Symbol) -> Handler:
-    """Return the handler of a symbol that may join with the one before it."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        if boxes:
-            append_symbol(boxes, symbol)
-        else:
-            boxes.append(symbol)
-
-    return read
+def _joined(reader: Reader, boxes: list[Box], symbol: Symbol) -> None:
+    """Read a symbol that may join with the one before it."""
+    if boxes:
+        append_symbol(boxes, symbol)
+    else:
+        boxes.append(symbol)
 
 
-def _styled(style: int) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        reader.style = style
-
-    return read
+def _styled(reader: Reader, boxes: list[Box], style: int) -> None:
+    reader.style = style
 
 
 _DOTS = (Symbol("ID", "…", name="dots"), Symbol("ID", "⋯", name="dots"))
@@ -168,20 +157,23 @@ _BASE: dict[str, Entry] = {
     **words.HANDLERS,
     **dict.fromkeys(_IGNORED, _ignore),
     **dict.fromkeys(string.digits, _read_digit),
-    **{token: _joined(SYMBOLS[token]) for token in (".", "!", "=", r"\cdot")},
+    **{
+        token: partial(_joined, symbol=SYMBOLS[token])
+        for token in (".", "!", "=", r"\cdot")
+    },
     " ": _ignore,
     "{": _read_braces,
     "}": _read_closing_brace,
     "$": _read_dollar,
     "&": _read_ampersand,
-    **dict.fromkeys(("^", r"\sp"), _script(True)),
-    **dict.fromkeys(("_", r"\sb"), _script(False)),
+    **dict.fromkeys(("^", r"\sp"), partial(_script, up=True)),
+    **dict.fromkeys(("_", r"\sb"), partial(_script, up=False)),
     **dict.fromkeys(("'", "’"), _read_primes),
     r"\dots": _read_dots,
-    r"\displaystyle": _styled(DISPLAY),
-    r"\textstyle": _styled(TEXT),
-    r"\scriptstyle": _styled(SCRIPT),
-    r"\scriptscriptstyle": _styled(SCRIPTSCRIPT),
+    r"\displaystyle": partial(_styled, style=DISPLAY),
+    r"\textstyle": partial(_styled, style=TEXT),
+    r"\scriptstyle": partial(_styled, style=SCRIPT),
+    r"\scriptscriptstyle": partial(_styled, style=SCRIPTSCRIPT),
     **dict.fromkeys(
         (
             r"\label \tag \vspace \raisetag \leftroot \uproot \xymatrixcolsep"
@@ -205,5 +197,7 @@ def list_entries(font: Font) -> dict[str, Entry]:
             table[token] = symbol.with_font(font)
     for token in string.ascii_letters:
         symbol = Symbol.letter(token, font)
-        table[token] = _joined(symbol) if font.family in STICKY else symbol
+        table[token] = (
+            partial(_joined, symbol=symbol) if font.family in STICKY else symbol
+        )
     return table

@@ -10,6 +10,8 @@ r"""Fractions, roots, stacks, operators and fences.
 
 from __future__ import annotations
 
+from functools import partial
+
 from mathamr_kedro.formula.latex.alphabets import ROMAN
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
 from mathamr_kedro.formula.latex.nodes import (
@@ -119,15 +121,13 @@ _FENCES = (
 )
 
 
-def _fraction(style: int | None, op: Symbol = _DIVIDE) -> Handler:
-    """Return the handler of a fraction; its parts are in ``style``."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        inner = _NEXT_STYLE[reader.style] if style is None else style
-        top = reader.read_item(inner)
-        boxes.append(App(op, [top, reader.read_item(inner)]))
-
-    return read
+def _fraction(
+    reader: Reader, boxes: list[Box], style: int | None, op: Symbol = _DIVIDE
+) -> None:
+    """Read a fraction; its parts are in ``style``."""
+    inner = _NEXT_STYLE[reader.style] if style is None else style
+    top = reader.read_item(inner)
+    boxes.append(App(op, [top, reader.read_item(inner)]))
 
 
 def _binomial(reader: Reader, boxes: list[Box]) -> None:
@@ -141,27 +141,25 @@ def _surround(opening: str, item: Item, closing: str) -> Row:
     return Row([left.with_role("OPEN"), item, right.with_role("CLOSE")])
 
 
-def _generalized(op: Symbol, opening: str = "", closing: str = "") -> Handler:
-    r"""Return the handler of ``\over``: all before it in the group is the top."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        top = reader.make_item(list(boxes))
-        style = _NEXT_STYLE[reader.style]
-        bottom = reader.make_item(reader.read_scope(_OVER_ENDS, style=style))
-        boxes.clear()
-        fraction = App(op, [top, bottom])
-        if opening:
-            boxes.append(Dual(fraction, _surround(opening, fraction, closing)))
-        else:
-            boxes.append(fraction)
-
-    return read
+def _generalized(
+    reader: Reader, boxes: list[Box], op: Symbol, opening: str = "", closing: str = ""
+) -> None:
+    r"""Read ``\over``: all before it in the group is the top."""
+    top = reader.make_item(list(boxes))
+    style = _NEXT_STYLE[reader.style]
+    bottom = reader.make_item(reader.read_scope(_OVER_ENDS, style=style))
+    boxes.clear()
+    fraction = App(op, [top, bottom])
+    if opening:
+        boxes.append(Dual(fraction, _surround(opening, fraction, closing)))
+    else:
+        boxes.append(fraction)
 
 
 def _above(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\above 1pt``: a fraction with a bar of that width."""
     reader.take_length()
-    _generalized(_DIVIDE)(reader, boxes)
+    _generalized(reader, boxes, _DIVIDE)
 
 
 def _genfrac(reader: Reader, boxes: list[Box]) -> None:
@@ -199,43 +197,32 @@ def _plain_root(reader: Reader, boxes: list[Box]) -> None:
 
 
 _FRACTIONS: dict[str, Handler] = {
-    r"\frac": _fraction(None),
-    r"\dfrac": _fraction(TEXT),
-    r"\tfrac": _fraction(SCRIPT),
-    r"\cfrac": _fraction(TEXT, _CONTINUED),
+    r"\frac": partial(_fraction, style=None),
+    r"\dfrac": partial(_fraction, style=TEXT),
+    r"\tfrac": partial(_fraction, style=SCRIPT),
+    r"\cfrac": partial(_fraction, style=TEXT, op=_CONTINUED),
     **dict.fromkeys((r"\binom", r"\tbinom", r"\dbinom"), _binomial),
     r"\genfrac": _genfrac,
-    r"\over": _generalized(_DIVIDE),
+    r"\over": partial(_generalized, op=_DIVIDE),
     r"\above": _above,
-    r"\atop": _generalized(_ATOP),
-    r"\choose": _generalized(_CHOOSE, "(", ")"),
-    r"\brace": _generalized(_ATOP, r"\{", r"\}"),
-    r"\brack": _generalized(_ATOP, "[", "]"),
+    r"\atop": partial(_generalized, op=_ATOP),
+    r"\choose": partial(_generalized, op=_CHOOSE, opening="(", closing=")"),
+    r"\brace": partial(_generalized, op=_ATOP, opening=r"\{", closing=r"\}"),
+    r"\brack": partial(_generalized, op=_ATOP, opening="[", closing="]"),
     r"\sqrt": _root,
     r"\root": _plain_root,
 }
 
 
-def _accent(char: str, role: str = "OVERACCENT", place: str = "") -> Handler:
-    accent = Symbol(role, char)
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        base = reader.read_item()
-        boxes.append(
-            RoleApp(accent, [base], None, place) if place else App(accent, [base])
-        )
-
-    return read
+def _accent(reader: Reader, boxes: list[Box], accent: Symbol, place: str = "") -> None:
+    base = reader.read_item()
+    boxes.append(RoleApp(accent, [base], None, place) if place else App(accent, [base]))
 
 
-def _stack(role: str) -> Handler:
-    r"""Return the handler of ``\overset`` and ``\underset``."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        mark = reader.read_item().with_role(role)
-        boxes.append(App(mark, [reader.read_item()]))
-
-    return read
+def _stack(reader: Reader, boxes: list[Box], role: str) -> None:
+    r"""Read ``\overset`` and ``\underset``."""
+    mark = reader.read_item().with_role(role)
+    boxes.append(App(mark, [reader.read_item()]))
 
 
 def _stack_relation(reader: Reader, boxes: list[Box]) -> None:
@@ -244,19 +231,15 @@ def _stack_relation(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Script(base, mark, True, "mid", reader.level, "RELOP"))
 
 
-def long_arrow(arrow: Symbol) -> Handler:
-    """Return the handler of an arrow with words above and below."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        below = reader.read_option()
-        above = reader.read_item().with_role("OVERACCENT")
-        item: Item = RoleApp(above, [arrow], "ARROW")
-        if below is not None:
-            mark = reader.make_item(below).with_role("UNDERACCENT")
-            item = RoleApp(mark, [item], "ARROW")
-        boxes.append(item)
-
-    return read
+def long_arrow(reader: Reader, boxes: list[Box], arrow: Symbol) -> None:
+    """Read an arrow with words above and below."""
+    below = reader.read_option()
+    above = reader.read_item().with_role("OVERACCENT")
+    item: Item = RoleApp(above, [arrow], "ARROW")
+    if below is not None:
+        mark = reader.make_item(below).with_role("UNDERACCENT")
+        item = RoleApp(mark, [item], "ARROW")
+    boxes.append(item)
 
 
 def _sideset(reader: Reader, boxes: list[Box]) -> None:
@@ -277,13 +260,10 @@ def _boxed(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Enclosed(reader.read_item(), "box"))
 
 
-def _phantom(is_wide: bool) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        inner = reader.read_argument()
-        if is_wide:
-            boxes.append(Hint(5.0 * len(inner), phantom=True))
-
-    return read
+def _phantom(reader: Reader, boxes: list[Box], is_wide: bool) -> None:
+    inner = reader.read_argument()
+    if is_wide:
+        boxes.append(Hint(5.0 * len(inner), phantom=True))
 
 
 def _transparent(reader: Reader, boxes: list[Box]) -> None:
@@ -303,60 +283,57 @@ def _line_break(reader: Reader, boxes: list[Box]) -> None:
 
 
 _STACKS: dict[str, Handler] = (
-    {command: _accent(char) for command, char in _OVER_ACCENTS.items()}
+    {
+        command: partial(_accent, accent=Symbol("OVERACCENT", char))
+        for command, char in _OVER_ACCENTS.items()
+    }
     | {
-        command: _accent(char, "UNDERACCENT")
+        command: partial(_accent, accent=Symbol("UNDERACCENT", char))
         for command, char in _UNDER_ACCENTS.items()
     }
     | {
-        r"\overbrace": _accent("⏞", place="mid"),
-        r"\underbrace": _accent("⏟", "UNDERACCENT", "mid"),
-        r"\overset": _stack("OVERACCENT"),
-        r"\underset": _stack("UNDERACCENT"),
+        r"\overbrace": partial(_accent, accent=Symbol("OVERACCENT", "⏞"), place="mid"),
+        r"\underbrace": partial(
+            _accent, accent=Symbol("UNDERACCENT", "⏟"), place="mid"
+        ),
+        r"\overset": partial(_stack, role="OVERACCENT"),
+        r"\underset": partial(_stack, role="UNDERACCENT"),
         r"\stackrel": _stack_relation,
-        r"\xrightarrow": long_arrow(SYMBOLS[r"\rightarrow"]),
-        r"\xleftarrow": long_arrow(SYMBOLS[r"\leftarrow"]),
+        r"\xrightarrow": partial(long_arrow, arrow=SYMBOLS[r"\rightarrow"]),
+        r"\xleftarrow": partial(long_arrow, arrow=SYMBOLS[r"\leftarrow"]),
         r"\sideset": _sideset,
         r"\boxed": _boxed,
-        **dict.fromkeys((r"\phantom", r"\hphantom"), _phantom(True)),
-        r"\vphantom": _phantom(False),
+        **dict.fromkeys((r"\phantom", r"\hphantom"), partial(_phantom, is_wide=True)),
+        r"\vphantom": partial(_phantom, is_wide=False),
         **dict.fromkeys((r"\smash", r"\hiderel"), _transparent),
         **dict.fromkeys((r"\\", r"\cr"), _line_break),
     }
 )
 
 
-def _classed(role: str) -> Handler:
-    r"""Return the handler of ``\mathrel`` and similar commands."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        place = ""
-        if role == "BIGOP":
-            place = "mid" if reader.style == DISPLAY else "post"
-        inner = reader.read_argument()
-        items = pour(inner)
-        if not items:
-            return
-        if len(items) > 1 and all(
-            item.__class__ is Symbol and item.role in _WORD_ROLES for item in items
-        ):
-            text = "".join(item.text for item in items)
-            boxes.append(Symbol(role, text, place=place))
-        else:
-            boxes.append(reader.make_item(inner).with_role(role, place))
-
-    return read
+def _classed(reader: Reader, boxes: list[Box], role: str) -> None:
+    r"""Read ``\mathrel`` and similar commands."""
+    place = ""
+    if role == "BIGOP":
+        place = "mid" if reader.style == DISPLAY else "post"
+    inner = reader.read_argument()
+    items = pour(inner)
+    if not items:
+        return
+    if len(items) > 1 and all(
+        item.__class__ is Symbol and item.role in _WORD_ROLES for item in items
+    ):
+        text = "".join(item.text for item in items)
+        boxes.append(Symbol(role, text, place=place))
+    else:
+        boxes.append(reader.make_item(inner).with_role(role, place))
 
 
-def _operator_name(reader: Reader, boxes: list[Box]) -> None:
-    starred = reader.skip_if("*")
+def _operator_name(reader: Reader, boxes: list[Box], limits: bool = False) -> None:
+    limits = limits or reader.skip_if("*")
     item = reader.read_item(font=ROMAN)
-    role, place = ("OPERATOR", "mid") if starred else ("OPFUNCTION", "post")
+    role, place = ("OPERATOR", "mid") if limits else ("OPFUNCTION", "post")
     boxes.append(item.with_role(role, place))
-
-
-def _operator_with_limits(reader: Reader, boxes: list[Box]) -> None:
-    boxes.append(reader.read_item(font=ROMAN).with_role("OPERATOR", "mid"))
 
 
 def _limit_with_accent(accent: str, meaning: str, role: str) -> Handler:
@@ -381,32 +358,26 @@ def _big_operator(command: str) -> Handler:
     return read
 
 
-def _limits(place: str) -> Handler:
-    r"""Return the handler of ``\limits``: the operator before it changes."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        for index in range(len(boxes) - 1, -1, -1):
-            box = boxes[index]
-            if box.__class__ is Symbol:
-                boxes[index] = box.with_place(place)
-            elif box.__class__ in (RoleApp, Row):
-                boxes[index] = box.with_role(box.role, place)
-            elif box.__class__ is ScriptMark:
-                box.place = place
-                continue
-            elif box.__class__ is Hint:
-                continue
-            break
-
-    return read
+def _limits(reader: Reader, boxes: list[Box], place: str) -> None:
+    r"""Read ``\limits``: the operator before it changes."""
+    for index in range(len(boxes) - 1, -1, -1):
+        box = boxes[index]
+        if box.__class__ is Symbol:
+            boxes[index] = box.with_place(place)
+        elif box.__class__ in (RoleApp, Row):
+            boxes[index] = box.with_role(box.role, place)
+        elif box.__class__ is ScriptMark:
+            box.place = place
+            continue
+        elif box.__class__ is Hint:
+            continue
+        break
 
 
 def _modulo(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\pmod{n}``."""
     item = reader.read_item()
-    drawing = Row(
-        [SYMBOLS["("], App(_MOD, [item]), SYMBOLS[")"]],
-    )
+    drawing = Row([SYMBOLS["("], App(_MOD, [item]), SYMBOLS[")"]])
     boxes.append(Dual(App(_PMOD, [item]), drawing, "MODIFIER"))
 
 
@@ -448,22 +419,22 @@ def _strike(item: Item) -> Item:
 
 _OPERATORS: dict[str, Handler] = {
     **{command: _big_operator(command) for command in LIMITS},
-    r"\mathord": _classed("ID"),
-    r"\mathop": _classed("BIGOP"),
-    r"\mathbin": _classed("BINOP"),
-    r"\mathrel": _classed("RELOP"),
-    r"\mathopen": _classed("OPEN"),
-    r"\mathclose": _classed("CLOSE"),
-    r"\mathpunct": _classed("PUNCT"),
-    r"\mathinner": _classed("ATOM"),
+    r"\mathord": partial(_classed, role="ID"),
+    r"\mathop": partial(_classed, role="BIGOP"),
+    r"\mathbin": partial(_classed, role="BINOP"),
+    r"\mathrel": partial(_classed, role="RELOP"),
+    r"\mathopen": partial(_classed, role="OPEN"),
+    r"\mathclose": partial(_classed, role="CLOSE"),
+    r"\mathpunct": partial(_classed, role="PUNCT"),
+    r"\mathinner": partial(_classed, role="ATOM"),
     r"\operatorname": _operator_name,
-    r"\operatornamewithlimits": _operator_with_limits,
+    r"\operatornamewithlimits": partial(_operator_name, limits=True),
     r"\varlimsup": _limit_with_accent("¯", "limit-supremum", "OVERACCENT"),
     r"\varliminf": _limit_with_accent("¯", "limit-infimum", "UNDERACCENT"),
     r"\varinjlim": _limit_with_accent("→", "injective-limit", "UNDERACCENT"),
     r"\varprojlim": _limit_with_accent("←", "projective-limit", "UNDERACCENT"),
-    r"\limits": _limits("mid"),
-    r"\nolimits": _limits("post"),
+    r"\limits": partial(_limits, place="mid"),
+    r"\nolimits": partial(_limits, place="post"),
     r"\pmod": _modulo,
     r"\pod": _in_parentheses,
     r"\not": _negate,
@@ -511,19 +482,15 @@ def _read_delimiter(reader: Reader, role: str) -> list[Box]:
     return reader.read_one()
 
 
-def _sized(role: str) -> Handler:
-    r"""Return the handler of ``\big`` and the like; ``l``, ``m``, ``r`` give a role."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        sized = reader.read_argument()
-        if role and sized:
-            sized[-1] = _set_role(sized[-1], role)
-        if len(sized) == 1:
-            boxes += sized
-        elif sized:
-            boxes.append(Group(sized, braced=False))
-
-    return read
+def _sized(reader: Reader, boxes: list[Box], role: str) -> None:
+    r"""Read ``\big`` and the like; ``l``, ``m``, ``r`` give a role."""
+    sized = reader.read_argument()
+    if role and sized:
+        sized[-1] = _set_role(sized[-1], role)
+    if len(sized) == 1:
+        boxes += sized
+    elif sized:
+        boxes.append(Group(sized, braced=False))
 
 
 def _set_role(item: Box, role: str) -> Box:
@@ -536,10 +503,11 @@ _FENCED: dict[str, Handler] = {
     r"\left": _read_left,
     r"\right": _read_right,
     r"\middle": _read_middle,
-} | {
-    rf"\{size}{suffix}": _sized(role)
-    for size in ("big", "Big", "bigg", "Bigg")
-    for suffix, role in (("", ""), ("l", "OPEN"), ("m", "MIDDLE"), ("r", "CLOSE"))
+    **{
+        rf"\{size}{suffix}": partial(_sized, role=role)
+        for size in ("big", "Big", "bigg", "Bigg")
+        for suffix, role in (("", ""), ("l", "OPEN"), ("m", "MIDDLE"), ("r", "CLOSE"))
+    },
 }
 
 

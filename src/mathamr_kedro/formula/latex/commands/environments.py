@@ -10,6 +10,7 @@ r"""Environments: matrices, cases, arrays, aligned and gathered formulas.
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
 from mathamr_kedro.formula.latex.commands import diagrams
@@ -102,17 +103,12 @@ def _read_cells(reader: Reader, style: int, columns: int = 1) -> Cells:
     return rows
 
 
-def _make_cell(reader: Reader, cell: list[Box]) -> Item | None:
-    if not cell:
-        return None
-    return reader.make_item(cell, punctuated=True)
-
-
 def _make_array(
     reader: Reader, cells: Cells, columns: int = 0, role: str | None = None
 ) -> Array:
     rows = [
-        [_make_cell(reader, cell) for cell in row] + [None] * max(0, columns - len(row))
+        [reader.make_item(cell, punctuated=True) if cell else None for cell in row]
+        + [None] * max(0, columns - len(row))
         for row in cells
     ]
     return Array(rows, role)
@@ -123,25 +119,19 @@ def _make_fences(opening: str, closing: str) -> tuple[Symbol, Symbol]:
 
 
 def _matrix(
-    fences: tuple[Symbol, Symbol] | None = None, op: Symbol | None = None
-) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        reader.take_raw_option()
-        array = _make_array(reader, _read_cells(reader, TEXT))
-        _take_end(reader)
-        content: Item = App(_MATRIX, [array])
-        if op is not None:
-            content = App(op, [content])
-        row: list[Item] = [array] if fences is None else [fences[0], array, fences[1]]
-        boxes.append(Dual(content, Row(row)))
-
-    return read
-
-
-def _small_matrix(reader: Reader, boxes: list[Box]) -> None:
-    array = _make_array(reader, _read_cells(reader, SCRIPT))
+    reader: Reader,
+    boxes: list[Box],
+    fences: tuple[Symbol, Symbol] | None = None,
+    op: Symbol | None = None,
+) -> None:
+    reader.take_raw_option()
+    array = _make_array(reader, _read_cells(reader, TEXT))
     _take_end(reader)
-    boxes.append(array)
+    content: Item = App(_MATRIX, [array])
+    if op is not None:
+        content = App(op, [content])
+    row: list[Item] = [array] if fences is None else [fences[0], array, fences[1]]
+    boxes.append(Dual(content, Row(row)))
 
 
 def _array(reader: Reader, boxes: list[Box]) -> None:
@@ -170,36 +160,32 @@ _ARGUMENTS = re.compile(r"\{[^{}]*\}")
 _COLUMNS = re.compile(r"[lcrpmbX]")
 
 
-def _braced(build: Handler) -> Handler:
-    r"""Return the handler of plain TeX, ``\matrix{a & b \cr c & d}``."""
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        inner = reader.take_tokens()[1:-1]
-        saved = reader.tokens, reader.i
-        reader.tokens, reader.i = [*inner, r"\end", "{", "}", END], 0
-        build(reader, boxes)
-        reader.tokens, reader.i = saved
-
-    return read
+def _braced(reader: Reader, boxes: list[Box], build: Handler) -> None:
+    r"""Read plain TeX, ``\matrix{a & b \cr c & d}``."""
+    inner = reader.take_tokens()[1:-1]
+    saved = reader.tokens, reader.i
+    reader.tokens, reader.i = [*inner, r"\end", "{", "}", END], 0
+    build(reader, boxes)
+    reader.tokens, reader.i = saved
 
 
-def _equations(reader: Reader, boxes: list[Box]) -> None:
-    r"""Read ``\eqalign{a &= b \cr c &= d}``."""
-    cells = _read_cells(reader, DISPLAY)
-    _take_end(reader)
-    boxes.append(_make_array(reader, cells, 2))
-
-
-def _aligned(has_count: bool = False) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        if has_count:
-            reader.take_raw_argument()
+def _table(
+    reader: Reader,
+    boxes: list[Box],
+    style: int,
+    columns: int = 0,
+    has_argument: bool = False,
+    has_option: bool = False,
+    is_list: bool = False,
+) -> None:
+    r"""Read a table without fences, e.g. ``aligned``, ``\eqalign``, ``subarray``."""
+    if has_argument:
+        reader.take_raw_argument()
+    if has_option:
         reader.take_raw_option()
-        array = _make_array(reader, _read_cells(reader, DISPLAY))
-        _take_end(reader)
-        boxes.append(array)
-
-    return read
+    array = _make_array(reader, _read_cells(reader, style), columns)
+    _take_end(reader)
+    boxes.append(Dual(App(_LIST, [array]), array) if is_list else array)
 
 
 def _gathered(reader: Reader, boxes: list[Box]) -> None:
@@ -242,13 +228,6 @@ def _cases(reader: Reader, boxes: list[Box]) -> None:
     boxes.append(Dual(content, Row([SYMBOLS[r"\{"].with_role("OPEN"), array])))
 
 
-def _subarray(reader: Reader, boxes: list[Box]) -> None:
-    reader.take_raw_argument()
-    array = _make_array(reader, _read_cells(reader, SCRIPT))
-    _take_end(reader)
-    boxes.append(Dual(App(_LIST, [array]), array))
-
-
 def _read_substack(reader: Reader, boxes: list[Box]) -> None:
     r"""Read ``\substack{i \\ j}``."""
     if not reader.skip_if("{"):
@@ -261,20 +240,24 @@ def _read_substack(reader: Reader, boxes: list[Box]) -> None:
 
 
 _ENVIRONMENTS: dict[str, Handler] = {
-    "matrix": _matrix(),
-    "pmatrix": _matrix(_make_fences("(", ")")),
-    "bmatrix": _matrix(_make_fences("[", "]")),
-    "Bmatrix": _matrix(_make_fences(r"\{", r"\}")),
-    "vmatrix": _matrix(_BARS, _DETERMINANT),
-    "Vmatrix": _matrix(_DOUBLE_BARS, _NORM),
-    "smallmatrix": _small_matrix,
+    "matrix": _matrix,
+    "pmatrix": partial(_matrix, fences=_make_fences("(", ")")),
+    "bmatrix": partial(_matrix, fences=_make_fences("[", "]")),
+    "Bmatrix": partial(_matrix, fences=_make_fences(r"\{", r"\}")),
+    "vmatrix": partial(_matrix, fences=_BARS, op=_DETERMINANT),
+    "Vmatrix": partial(_matrix, fences=_DOUBLE_BARS, op=_NORM),
+    "smallmatrix": partial(_table, style=SCRIPT),
     "array": _array,
     "cases": _cases,
-    "subarray": _subarray,
+    "subarray": partial(_table, style=SCRIPT, has_argument=True, is_list=True),
     **dict.fromkeys(
-        ("aligned", "align", "eqnarray", "flalign", "split", "IEEEeqnarray"), _aligned()
+        ("aligned", "align", "eqnarray", "flalign", "split", "IEEEeqnarray"),
+        partial(_table, style=DISPLAY, has_option=True),
     ),
-    **dict.fromkeys(("alignat", "alignedat", "xalignat"), _aligned(has_count=True)),
+    **dict.fromkeys(
+        ("alignat", "alignedat", "xalignat"),
+        partial(_table, style=DISPLAY, has_argument=True, has_option=True),
+    ),
     **dict.fromkeys(("gathered", "gather", "multline"), _gathered),
     **dict.fromkeys(("equation", "displaymath", "math"), _read_transparent),
     **diagrams.ENVIRONMENTS,
@@ -284,8 +267,11 @@ HANDLERS: dict[str, Handler] = {
     r"\begin": _read_environment,
     r"\end": _read_stray_end,
     r"\substack": _read_substack,
-    r"\cases": _braced(_cases),
-    r"\matrix": _braced(_ENVIRONMENTS["matrix"]),
-    r"\pmatrix": _braced(_ENVIRONMENTS["pmatrix"]),
-    **dict.fromkeys((r"\eqalign", r"\eqalignno", r"\leqalignno"), _braced(_equations)),
+    r"\cases": partial(_braced, build=_cases),
+    r"\matrix": partial(_braced, build=_ENVIRONMENTS["matrix"]),
+    r"\pmatrix": partial(_braced, build=_ENVIRONMENTS["pmatrix"]),
+    **dict.fromkeys(
+        (r"\eqalign", r"\eqalignno", r"\leqalignno"),
+        partial(_braced, build=partial(_table, style=DISPLAY, columns=2)),
+    ),
 }

@@ -7,6 +7,7 @@ keeps its spaces, and formulas between dollars are formulas again.
 from __future__ import annotations
 
 import string
+from functools import partial
 
 from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, ROMAN, Font
 from mathamr_kedro.formula.latex.boxes import Box, Handler, append_group
@@ -131,15 +132,10 @@ _SWITCHES = {
 }
 
 
-def _in_font(name: str) -> Handler:
-    r"""Return the handler of ``\mathbf{...}`` and similar commands."""
-    font = FONTS[name]
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        inner = reader.read_argument(reader.font.select(font))
-        append_group(boxes, inner, braced=False)
-
-    return read
+def _in_font(reader: Reader, boxes: list[Box], font: Font) -> None:
+    r"""Read ``\mathbf{...}`` and similar commands."""
+    inner = reader.read_argument(reader.font.select(font))
+    append_group(boxes, inner, braced=False)
 
 
 def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
@@ -147,19 +143,20 @@ def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
     append_group(boxes, inner, braced=False)
 
 
-def _switch(name: str) -> Handler:
-    r"""Return the handler of ``\bf`` and its like: up to the end of the group."""
-    font = FONTS[name]
-
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        reader.set_font(reader.font.select(font))
-
-    return read
+def _switch(reader: Reader, boxes: list[Box], font: Font) -> None:
+    r"""Read ``\bf`` and its like: up to the end of the group."""
+    reader.set_font(reader.font.select(font))
 
 
 _FONTS: dict[str, Handler] = {
-    **{command: _in_font(name) for command, name in _FONT_ARGUMENTS.items()},
-    **{command: _switch(name) for command, name in _FONT_SWITCHES.items()},
+    **{
+        command: partial(_in_font, font=FONTS[name])
+        for command, name in _FONT_ARGUMENTS.items()
+    },
+    **{
+        command: partial(_switch, font=FONTS[name])
+        for command, name in _FONT_SWITCHES.items()
+    },
     **dict.fromkeys((r"\boldsymbol", r"\pmb"), _bold_symbol),
 }
 
@@ -323,11 +320,8 @@ def _read_text(reader: Reader, font: Font | None) -> Text:
     return Text(words.parts, reader.is_total)
 
 
-def _text(font: Font | None) -> Handler:
-    def read(reader: Reader, boxes: list[Box]) -> None:
-        boxes.append(_read_text(reader, font))
-
-    return read
+def _text(reader: Reader, boxes: list[Box], font: Font | None) -> None:
+    boxes.append(_read_text(reader, font))
 
 
 def _framed(reader: Reader, boxes: list[Box]) -> None:
@@ -335,8 +329,8 @@ def _framed(reader: Reader, boxes: list[Box]) -> None:
 
 
 _TEXTS: dict[str, Handler] = {
-    command: _text(font) for command, font in _FONT_COMMANDS.items()
-} | {r"\hbox": _text(None), r"\fbox": _framed}
+    command: partial(_text, font=font) for command, font in _FONT_COMMANDS.items()
+} | {r"\hbox": partial(_text, font=None), r"\fbox": _framed}
 
 
 HANDLERS = _TEXTS | _SPACES | _FONTS

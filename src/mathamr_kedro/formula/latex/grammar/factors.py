@@ -14,6 +14,7 @@ r"""Factors: between bars, functions with their arguments, between fences.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from mathamr_kedro.formula.latex.grammar.formulas import (
     ATOMS,
@@ -51,7 +52,6 @@ _BAR_GLYPHS = {
     "OPEN": {"|": "|", "||": "‖", "∥": "‖"},
     "PUNCT": {"|": "∣", "||": "∥", "‖": "∥"},
 }
-_bars: dict[tuple[Symbol, str], Symbol] = {}
 _BARE = ATOMS | FUNCTIONS | {"NUMBER", "ARRAY", "VERTBAR"}
 _PRE_SCRIPTS = FLOATS | SCRIPTS
 _NAMES = frozenset({"UNKNOWN", "ID"})
@@ -572,17 +572,13 @@ class FactorRules(FormulaRules):
 
 def turn_bar(item: Item, role: str) -> Item:
     """Return a vertical bar as the fence or separator it turned out to be."""
-    if item.__class__ is not Symbol:
-        return item
-    key = (item, role)
-    if key not in _bars:
-        kind = "PUNCT" if role == "PUNCT" else "OPEN"
-        text = _BAR_GLYPHS[kind].get(item.text, item.text)
-        bar = Symbol(role, text, item.meaning, item.name)
-        if len(_bars) > 1000:
-            return bar
-        _bars[key] = bar
-    return _bars[key]
+    return _turn_symbol(item, role) if item.__class__ is Symbol else item
+
+
+@lru_cache(maxsize=1024)
+def _turn_symbol(bar: Symbol, role: str) -> Symbol:
+    glyphs = _BAR_GLYPHS["PUNCT" if role == "PUNCT" else "OPEN"]
+    return Symbol(role, glyphs.get(bar.text, bar.text), bar.meaning, bar.name)
 
 
 def _find_last_bracket_end(roles: Sequence[str], items: Sequence[Item]) -> int:

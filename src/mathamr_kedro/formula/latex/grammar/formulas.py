@@ -97,7 +97,9 @@ class FormulaRules:
 
     def at_close(self, opening: Item) -> bool:
         """Return whether the fence that closes ``opening`` comes next."""
-        return self.roles[self.i] == "CLOSE" and _closes(opening, self.items[self.i])
+        if self.roles[self.i] != "CLOSE":
+            return False
+        return _CLOSES.get(opening.text) == (self.items[self.i].text or None)
 
     def decorated(self, op: Item) -> Item:
         """Return an operator with the scripts after it."""
@@ -500,11 +502,6 @@ class FormulaRules:
             else:
                 break
         return argument
-
-
-def _closes(opening: Item, closing: Item) -> bool:
-    """Return whether two fences belong together."""
-    return _CLOSES.get(opening.text) == (closing.text or None)
 
 
 def _evaluate_at(base: Item, bar: Symbol, lower: Any, upper: Any) -> Item:
