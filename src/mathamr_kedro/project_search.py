@@ -326,7 +326,7 @@ class _Project:
         def open_updated() -> Index:
             opened: Index = index.open()
             vectors = self.vectors.index
-            if isinstance(opened, Bm25Index) and isinstance(vectors, QdrantIndex):
+            if hasattr(opened, "update") and isinstance(vectors, QdrantIndex):
                 changes = vectors.changes.by_hand()
                 opened.update(changes.added, changes.deleted)
             return opened

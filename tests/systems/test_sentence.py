@@ -99,3 +99,28 @@ def test_other_weights_of_an_adapter_get_another_index(tmp_path, monkeypatch):
 def test_own_model_needs_its_folder():
     with pytest.raises(ConfigurationError, match=r"evaluation\.text_model.*'text'"):
         make_baseline("text")
+
+
+def test_changed_posts_are_found_as_if_they_had_been_indexed(tmp_path, monkeypatch):
+    """Slow twin: an index of the posts as they are now."""
+    monkeypatch.setattr(sentence, "SentenceEncoder", Letters)
+    (tmp_path / "config.json").write_text("{}")
+    system = make_baseline("text", str(tmp_path))
+    new = POSTS[0]._replace(post_id="n", post_type="document", text="tea")
+    other = POSTS[1]._replace(text="sea, sea")
+    added, deleted = {new.post_id: new, other.post_id: other}, [POSTS[0].post_id]
+    opened = []
+    for name, posts in (("old", POSTS), ("new", [new, other, *POSTS[2:]])):
+        data, folder = Collection(posts=lambda posts=posts: posts), tmp_path / name
+        folder.mkdir()
+        system.index(data, folder, folder)
+        opened.append(system.open(data, folder, folder))
+    index, twin = opened
+    index.update(added, deleted)
+    for text in ("tea", "sea", "irrational"):
+        for types in (None, ("document",)):
+            (found,), (wanted,) = (
+                asked.rank([ask(text)], 9, types=types) for asked in (index, twin)
+            )
+            assert found.ids == wanted.ids
+            assert found.scores == pytest.approx(wanted.scores)

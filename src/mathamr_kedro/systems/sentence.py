@@ -18,8 +18,9 @@ post or visual id (MiniLM 1.5 KB).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection as Ids
+from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -32,6 +33,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
@@ -84,7 +86,12 @@ def name_text_model(system: str, text_model: str | None) -> str | None:
 def load_encoder(model: str) -> SentenceEncoder:
     """Load a sentence encoder on the device that systems compute on."""
     device = str(current_compute().choose_device())
-    return SentenceEncoder(find_text_model(model), device)
+    return _load(find_text_model(model), device)
+
+
+@lru_cache(maxsize=2)  # a server opens its indexes again after every change
+def _load(folder: Path, device: str) -> SentenceEncoder:
+    return SentenceEncoder(folder, device)
 
 
 class SentenceVectors:
@@ -161,6 +168,12 @@ class SentenceIndex(Index):
     def __init__(self, system: SentenceVectors, folder: Path) -> None:
         self._system, self._folder = system, folder
         self._spaces: dict[Target, tuple[ExactSpace, NDArray[np.object_]]] = {}
+        self._added: Mapping[PostId, Post] = {}
+        self._changed: frozenset[PostId] = frozenset()
+
+    def update(self, added: Mapping[PostId, Post], deleted: Ids[PostId]) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted."""
+        self._added, self._changed = added, frozenset((*added, *deleted))
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the one name."""
@@ -203,22 +216,49 @@ class SentenceIndex(Index):
         types: PostTypes = None,
     ) -> list[Hits]:
         if target not in self._spaces:
-            folder = self._folder / target
-            rows = json.loads((folder / _IDS).read_text("utf-8"))
-            names = np.array(rows, dtype=np.object_).reshape(len(rows), 2)
-            space = ExactSpace()
-            if len(names):
-                space.add(RaggedVectors.one_each(np.load(folder / _VECTORS)))
-            self._spaces[target] = space, names
+            self._spaces[target] = self._open(target)
         space, names = self._spaces[target]
         allowed = np.ones(len(names), dtype=np.bool_)
+        if target == "posts" and self._changed:
+            indexed = allowed[: len(names) - len(self._list_added())]
+            indexed &= ~np.isin(names[: len(indexed), 0], [*self._changed])
         if types is not None:
-            allowed = np.isin(names[:, 1], types)
+            allowed &= np.isin(names[:, 1], types)
         if not allowed.any():
             return [Hits([], np.zeros(0)) for _ in questions]
         vectors = self._encoder.encode(questions)
         queries = RaggedVectors.of([row[None] for row in vectors])
         return space.search(queries, depth, allowed, names[:, 0].take)
+
+    def _open(self, target: Target) -> tuple[ExactSpace, NDArray[np.object_]]:
+        folder = self._folder / target
+        rows = json.loads((folder / _IDS).read_text("utf-8"))
+        space = ExactSpace()
+        if rows:
+            space.add(RaggedVectors.one_each(np.load(folder / _VECTORS)))
+        if target == "posts" and (added := self._list_added()):
+            texts = [_restore(post) for post in added]
+            vectors = _encode_once(self._system.model, texts, lambda: self._encoder)
+            space.add(RaggedVectors.one_each(vectors))
+            rows += [(post.post_id, post.post_type) for post in added]
+        return space, np.array(rows, dtype=np.object_).reshape(len(rows), 2)
+
+    def _list_added(self) -> list[Post]:
+        return [p for p in self._added.values() if p.post_type in TASK_1_TYPES]
+
+
+_KNOWN: dict[tuple[str, str], NDArray[np.float32]] = {}
+"""Vectors of texts that were added by hand, by model and text."""
+
+
+def _encode_once(
+    model: str, texts: Sequence[str], load: Callable[[], SentenceEncoder]
+) -> NDArray[np.float32]:
+    new = [text for text in dict.fromkeys(texts) if (model, text) not in _KNOWN]
+    if new:
+        vectors = load().encode(new)
+        _KNOWN.update(zip([(model, text) for text in new], vectors, strict=True))
+    return np.stack([_KNOWN[model, text] for text in texts])
 
 
 def _encode(
