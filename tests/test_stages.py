@@ -118,6 +118,12 @@ def test_what_a_later_stage_cannot_do_is_refused_at_once(parameters, changes, me
             {"evaluation": {"baselines": ["bm25", "text"], "text_model": "no/such"}},
             r"evaluation\.baselines: 'text' cannot be used.*optional_baselines",
         ),
+        (
+            "indexing",
+            {"indexing": {"search": {"fusion": {"of": ["bm25", "text"]}}},
+             "evaluation": {"text_model": "no/such"}},
+            r"indexing\.search: 'text' cannot be asked: ",
+        ),
     ],
 )  # fmt: skip
 def test_a_run_needs_what_its_stages_need(parameters, stage, changes, message):

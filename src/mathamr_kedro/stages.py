@@ -12,7 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.experiments import GROUP, read_experiment
 from mathamr_kedro.experiments.grid import SYSTEM, SYSTEMS
-from mathamr_kedro.systems.registry import read_system
+from mathamr_kedro.systems.registry import find_missing, read_system
 
 _PARAMETERS: Mapping[str, str] = {
     "ingestion": "pipelines.ingestion:IngestionConfig",
@@ -70,6 +70,8 @@ def check_stage_parameters(
         read_system(name, values or {})
     if "preprocessing" in running and {"graph_fusion", "preprocessing"} <= {*configs}:
         configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
+    if "indexing" in running:
+        _check_encoders(configs)
     if "evaluation" in running:
         _check_searches(configs)
     _check_experiment(read_experiment(parameters), configs)
@@ -79,6 +81,16 @@ def check_stage_parameters(
     if {"preprocessing", "training"} & {*running} and "training" in configs:
         _check_released(configs)
     return configs
+
+
+def _check_encoders(configs: Mapping[str, Any]) -> None:
+    """Refuse searches by a sentence encoder that is not here."""
+    if not {"indexing", "evaluation"} <= configs.keys():
+        return
+    asked = configs["indexing"].search.list_baselines()
+    missing = find_missing(asked, configs["evaluation"].text_model)
+    for name, reason in missing.items():
+        raise ConfigurationError(f"indexing.search: {name!r} cannot be asked: {reason}")
 
 
 def _check_searches(configs: Mapping[str, Any]) -> None:

