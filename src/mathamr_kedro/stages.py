@@ -70,27 +70,27 @@ def check_stage_parameters(
         read_system(name, values or {})
     if "preprocessing" in running and {"graph_fusion", "preprocessing"} <= {*configs}:
         configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
-    if "indexing" in running:
-        _check_encoders(configs)
     if "evaluation" in running:
         _check_searches(configs)
     _check_experiment(read_experiment(parameters), configs)
-    for stage, config in configs.items():
-        if stage in running and hasattr(config, "check_machine"):
-            config.check_machine()
+    _check_machine(configs, running)
     if {"preprocessing", "training"} & {*running} and "training" in configs:
         _check_released(configs)
     return configs
 
 
-def _check_encoders(configs: Mapping[str, Any]) -> None:
-    """Refuse searches by a sentence encoder that is not here."""
-    if not {"indexing", "evaluation"} <= configs.keys():
-        return
-    asked = configs["indexing"].search.list_baselines()
-    missing = find_missing(asked, configs["evaluation"].text_model)
-    for name, reason in missing.items():
-        raise ConfigurationError(f"indexing.search: {name!r} cannot be asked: {reason}")
+def _check_machine(configs: Mapping[str, Any], running: Collection[str]) -> None:
+    """Refuse devices and sentence encoders that are not here."""
+    for stage, config in configs.items():
+        if stage in running and hasattr(config, "check_machine"):
+            config.check_machine()
+    if "indexing" in running and {"indexing", "evaluation"} <= configs.keys():
+        asked = configs["indexing"].search.list_baselines()
+        missing = find_missing(asked, configs["evaluation"].text_model)
+        for name, reason in missing.items():
+            raise ConfigurationError(
+                f"indexing.search: {name!r} cannot be asked: {reason}"
+            )
 
 
 def _check_searches(configs: Mapping[str, Any]) -> None:
