@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +23,9 @@ from mathamr_kedro.graph import (
     SENTENCE,
     GraphArrays,
     GraphSchema,
-    Representative,
     ShardWriter,
-    Structure,
 )
+from mathamr_kedro.graph.virtual_nodes import Structure
 
 THESIS_SCHEMA = GraphSchema(
     num_node_types=20_000,
@@ -34,6 +34,17 @@ THESIS_SCHEMA = GraphSchema(
     virtual_relations=(262, 263, 264),
 )
 """Vocabulary sizes of the thesis: 20,000 node types, 532 relations with inverses."""
+
+
+class Representative(NamedTuple):
+    """A node whose final state becomes a vector of the post (thesis 4.3.2)."""
+
+    node: int
+    kind: int
+    number: int = 0
+    """``n`` of ``FORMULA_n``, or the number of the sentence."""
+    label: int = 0
+    """Formulas that look the same share a label; 0 for none."""
 
 
 def choose_representatives(

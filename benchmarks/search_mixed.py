@@ -18,11 +18,10 @@ import numpy as np
 from benchmarks import search_data
 from benchmarks.slow_mixing import search_slowly
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.systems.mathamr_plus import (
+from mathamr_kedro.systems.mathamr_plus import Strategy, find_questions
+from mathamr_kedro.systems.mathamr_plus.strategies import (
     Questions,
-    Strategy,
     find_posts,
-    find_questions,
     search_posts,
 )
 from mathamr_kedro.vectors import PostEntry, VectorStore

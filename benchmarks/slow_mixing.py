@@ -16,7 +16,8 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.systems.mathamr_plus import Strategy, find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus.strategies import find_posts
 from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex
 
 

@@ -30,10 +30,10 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.systems.mathamr_plus import (
+from mathamr_kedro.systems.mathamr_plus import EncodingConfig
+from mathamr_kedro.systems.mathamr_plus.encoding import (
     CollectionGraphs,
     EncodeRanges,
-    EncodingConfig,
     encode_collection,
 )
 from mathamr_kedro.vectors import StoreWriter, VectorStore

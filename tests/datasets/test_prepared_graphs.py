@@ -8,13 +8,8 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.datasets.mathamr_plus import PreparedGraphsDataset
-from mathamr_kedro.graph import (
-    NodeVocabulary,
-    PairSplit,
-    Preparation,
-    PreprocessingConfig,
-    RelationVocabulary,
-)
+from mathamr_kedro.graph import PairSplit, Preparation, PreprocessingConfig
+from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
 
 
 def make_preparation() -> Preparation:

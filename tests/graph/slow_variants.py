@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from benchmarks.random_graphs import choose_representatives
-from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, Representative
+from benchmarks.random_graphs import Representative, choose_representatives
+from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.graph.math_graph import FormulaPart, MathGraph, Triple
 from mathamr_kedro.graph.sentences import Sentences, renumber_sentences
 from mathamr_kedro.graph.virtual_nodes import GraphVariant

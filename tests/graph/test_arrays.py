@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.random_graphs import Representative
 from mathamr_kedro.base.errors import GraphError
-from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema, Representative
+from mathamr_kedro.graph.arrays import GraphSchema
+from tests.graph.small_graphs import lay_out_graph
 
 ARG1, OPT, SLT, V_FORMULA, V_SENTENCE, V_DOCUMENT, AUX = range(7)
 SCHEMA = GraphSchema(
@@ -32,7 +34,7 @@ def draw(**changes):
             Representative(6, 2),
         ],
     }
-    return GraphArrays.build(**(parts | changes), schema=SCHEMA)
+    return lay_out_graph(**(parts | changes), schema=SCHEMA)
 
 
 def test_virtual_nodes_follow_the_content_nodes():

@@ -15,7 +15,6 @@ from mathamr_kedro.graph.blocks import (
     GraphBlock,
     LabelCounts,
     Vocabularies,
-    build_block,
     build_graph_blocks,
 )
 from mathamr_kedro.graph.builder import (
@@ -65,7 +64,7 @@ def shard(tmp_path: Path) -> Path:
 
 
 def test_a_block_survives_being_written(shard: Path, tmp_path: Path) -> None:
-    block = build_block(shard, VARIANT)
+    block = GraphBlock.build(RecordFile(shard), VARIANT)
     block.save(tmp_path / "block.npz")
     found = GraphBlock.load(tmp_path / "block.npz")
     assert found.keys == block.keys == ["1", "2", "3"]
@@ -77,7 +76,7 @@ def test_a_block_survives_being_written(shard: Path, tmp_path: Path) -> None:
 
 
 def test_labels_are_counted_with_their_kind(shard: Path) -> None:
-    counts = build_block(shard, VARIANT).count_labels()
+    counts = GraphBlock.build(RecordFile(shard), VARIANT).count_labels()
     assert counts.graphs == 3
     assert counts.labels[CONCEPT, "functions"] == 1
     assert counts.labels[SYMBOL, "V!𝑥"] == 1
@@ -89,14 +88,14 @@ def test_labels_are_counted_with_their_kind(shard: Path) -> None:
 
 
 def test_only_the_chosen_graphs_are_counted(shard: Path) -> None:
-    counts = build_block(shard, VARIANT).count_labels({"3", "9"})
+    counts = GraphBlock.build(RecordFile(shard), VARIANT).count_labels({"3", "9"})
     assert counts.graphs == 1
     assert counts.labels == Counter({(CONCEPT, "set"): 1})
     assert counts.roles == Counter()
 
 
 def test_renumbered_graphs_are_those_built_with_the_vocabulary(shard: Path) -> None:
-    block = build_block(shard, VARIANT)
+    block = GraphBlock.build(RecordFile(shard), VARIANT)
     types = NodeVocabulary.build({"function": 2, "V!x": 2, "solve-01": 1}, 9, 5)
     relations = RelationVocabulary.build({"mod": 1, "ARG0": 1, "opt": 1})
     found = dict(renumber(block, types, relations).graphs())
@@ -111,7 +110,7 @@ def test_renumbered_graphs_are_those_built_with_the_vocabulary(shard: Path) -> N
 
 
 def test_a_vocabulary_is_counted_over_blocks(shard: Path) -> None:
-    block = build_block(shard, VARIANT)
+    block = GraphBlock.build(RecordFile(shard), VARIANT)
     counts = LabelCounts.of_blocks([block, block], None)
     vocabularies = Vocabularies.build(counts, VocabularyConfig(rare_numbers_below=3))
     report = vocabularies.report
@@ -128,7 +127,7 @@ def test_a_vocabulary_is_counted_over_blocks(shard: Path) -> None:
 
 
 def test_coverage_is_the_share_of_known_nodes(shard: Path) -> None:
-    counts = LabelCounts.of_blocks([build_block(shard, VARIANT)], None)
+    counts = LabelCounts.of_blocks([GraphBlock.build(RecordFile(shard), VARIANT)], None)
     options = VocabularyConfig(size=8, rare_numbers_below=1)
     report = Vocabularies.build(counts, options).report
     # function and V!x (2 each) have a type; 3 and 12345 share one; of nine nodes
@@ -138,7 +137,9 @@ def test_coverage_is_the_share_of_known_nodes(shard: Path) -> None:
 
 
 def test_nothing_to_count_is_refused(shard: Path) -> None:
-    counts = LabelCounts.of_blocks([build_block(shard, VARIANT)], {"9"})
+    counts = LabelCounts.of_blocks(
+        [GraphBlock.build(RecordFile(shard), VARIANT)], {"9"}
+    )
     with pytest.raises(GraphError, match="got none"):
         Vocabularies.build(counts, VocabularyConfig())
 
@@ -162,7 +163,7 @@ def test_a_placeholder_that_the_text_lacks_has_no_name(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     text = "(a / and :op1 (g / FORMULA_7) :op2 (f / FORMULA_0))"
     RecordFile(path).write([GraphRecord("1", text, formula_map=(formula(0, "70"),))])
-    block = build_block(path, VARIANT)
+    block = GraphBlock.build(RecordFile(path), VARIANT)
     assert block.formulas == [[("0", "70"), ("", "")]]
 
 
@@ -179,7 +180,7 @@ def test_a_graph_that_cannot_be_read_is_left_out_and_told(tmp_path: Path) -> Non
 def test_an_empty_shard_is_an_empty_block(tmp_path: Path) -> None:
     path = tmp_path / "posts-00000.amr.txt"
     RecordFile(path).write([])
-    block = build_block(path, VARIANT)
+    block = GraphBlock.build(RecordFile(path), VARIANT)
     block.save(tmp_path / "block.npz")
     found = GraphBlock.load(tmp_path / "block.npz")
     assert list(found.graphs()) == []

@@ -13,7 +13,7 @@ from mathamr_kedro.graph import shards
 TO_TRAIN = (
     "GraphShards", "DeviceShards", "GraphBatch", "BatchSize", "ShardWriter",
     "GraphArrays", "GraphSchema", "GraphVariant", "PreparedGraphs", "PreparedStore",
-    "NodeVocabulary", "RelationVocabulary", "classify_number", "make_schema",
+    "make_schema",
     "ReleasedEncoder", "join_shards",
 )  # fmt: skip
 

@@ -22,7 +22,6 @@ from mathamr_kedro.graph.blocks import (
     GraphBlock,
     LabelCounts,
     Vocabularies,
-    build_block,
 )
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.preparation import PairSplit, Preparation, PreprocessingConfig
@@ -40,7 +39,7 @@ FORMULAS = (FormulaMention("FORMULA_0", "f7", "70", "x", 0, 9),)
 def make_block(tmp_path: Path, *records: GraphRecord) -> GraphBlock:
     path = tmp_path / "shard.amr.txt"
     RecordFile(path).write(records)
-    return build_block(path, PARAMETERS.graph)
+    return GraphBlock.build(RecordFile(path), PARAMETERS.graph)
 
 
 def prepare(tmp_path: Path, made_from: str = "a", topic: str = "A.1") -> Preparation:

@@ -37,6 +37,7 @@ from mathamr_kedro.graph.virtual_nodes import (
     Structure,
 )
 from tests.graph.slow_variants import VariantGraph
+from tests.graph.small_graphs import lay_out_graph
 
 POST = read_math_graph(
     """(m / multi-sentence
@@ -214,7 +215,7 @@ def lay_out_plainly(graph: MathGraph, variant: GraphVariant) -> GraphArrays:
     ]
     edges = [(s, t, numbering.roles[r]) for s, r, t in found.edges]
     edges += [(s, t, numbering.roles["auxiliary_vn"]) for s, t in found.auxiliary]
-    return GraphArrays.build(
+    return lay_out_graph(
         [types[n] for n in found.nodes],
         edges,
         found.virtual_nodes,

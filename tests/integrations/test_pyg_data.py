@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from benchmarks.random_graphs import RandomGraphs
-from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema, Representative
+from benchmarks.random_graphs import RandomGraphs, Representative
+from mathamr_kedro.graph.arrays import GraphSchema
 from mathamr_kedro.integrations import from_pyg, to_pyg
+from tests.graph.small_graphs import lay_out_graph
 
 SCHEMA = GraphSchema(
     num_node_types=50, num_forward=7, mask_type=1, virtual_relations=(3, 4, 5)
@@ -16,7 +17,7 @@ SCHEMA = GraphSchema(
 
 def draw():
     # 0 -> 1 -> 2, 1 -> 3; 4 formula (2 3), 5 sentence (0 1), 6 document (4 5 0)
-    return GraphArrays.build(
+    return lay_out_graph(
         node_types=[17, 9, 42, 42],
         edges=[(0, 1, 0), (1, 2, 1), (1, 3, 2), (4, 5, 6)],
         virtual_nodes=[(0, [2, 3]), (1, [0, 1]), (2, [4, 5, 0])],

@@ -8,9 +8,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from mathamr_kedro.graph import (
+from mathamr_kedro.graph import GraphVariant
+from mathamr_kedro.graph.vocabulary import (
     SPECIAL_TYPES,
-    GraphVariant,
     NodeVocabulary,
     RelationVocabulary,
 )

@@ -5,15 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr_kedro.graph import (
-    SENTENCE,
-    GraphArrays,
-    GraphSchema,
-    GraphShards,
-    Representative,
-    ShardWriter,
-)
+from benchmarks.random_graphs import Representative
+from mathamr_kedro.graph import SENTENCE, GraphSchema, GraphShards, ShardWriter
 from mathamr_kedro.model.backends import choose_backend
+from tests.graph.small_graphs import lay_out_graph
 
 ARG0, CONTAINS = 0, 2
 SCHEMA = GraphSchema(
@@ -23,7 +18,7 @@ SCHEMA = GraphSchema(
 
 @pytest.mark.parametrize("name", ["reference", "torch"])
 def test_layer_by_hand(tmp_path, name):
-    graph = GraphArrays.build(
+    graph = lay_out_graph(
         node_types=[2, 3, 4],
         edges=[(0, 1, ARG0)],
         virtual_nodes=[(SENTENCE, [0, 1, 2])],

@@ -6,15 +6,11 @@ from dataclasses import replace
 
 import torch
 
-from mathamr_kedro.graph import (
-    GraphArrays,
-    GraphSchema,
-    GraphShards,
-    Representative,
-    ShardWriter,
-)
+from benchmarks.random_graphs import Representative
+from mathamr_kedro.graph import GraphSchema, GraphShards, ShardWriter
 from mathamr_kedro.model.row_plan import RowPlan
 from mathamr_kedro.model.tiles import TiledRows
+from tests.graph.small_graphs import lay_out_graph
 
 SCHEMA = GraphSchema(
     num_node_types=10, num_forward=5, mask_type=1, virtual_relations=(2, 3, 4)
@@ -23,7 +19,7 @@ SCHEMA = GraphSchema(
 
 def drawn_batch(tmp_path):
     # 0 -r0-> 2, 1 -r0-> 2, 0 -r1-> 1; sentences 3 (0 1), 4 (1 2); document 5 (3 4 0)
-    graph = GraphArrays.build(
+    graph = lay_out_graph(
         node_types=[2, 3, 4],
         edges=[(0, 2, 0), (1, 2, 0), (0, 1, 1)],
         virtual_nodes=[(1, [0, 1]), (1, [1, 2]), (2, [3, 4, 0])],

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.systems.mathamr_plus import Strategy, search_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus.strategies import search_posts
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 

@@ -15,7 +15,8 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.records import Failure, FormulaMention, Post
 from mathamr_kedro.graph import FORMULA_TYPE, name_entry
-from mathamr_kedro.systems.mathamr_plus import Strategy, find_formulas, find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus.strategies import find_formulas, find_posts
 from mathamr_kedro.vectors import edge, server, updates
 from mathamr_kedro.vectors.edge import EdgeConnection
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors

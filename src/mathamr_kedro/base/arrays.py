@@ -34,6 +34,8 @@ _CODES = {
 }  # fmt: skip
 _CODE_OF = {np.dtype(kind): code for code, kind in _CODES.items()}
 _LENGTH = 8
+_ANY = "surrogatepass"
+"""Ids of a damaged collection may hold surrogates."""
 
 
 def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]]) -> int:
@@ -97,7 +99,7 @@ def _view(whole: NDArray[np.uint8], entry: dict[str, Any], start: int) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Strings, one after another in one text.
+    """Strings, one after another in one text; lone surrogates come back.
 
     >>> column = TextColumn.of(["17", "q_4", ""])
     >>> column[1], len(column), list(column.take([2, 0]))
@@ -112,7 +114,7 @@ class TextColumn:
     @classmethod
     def of(cls, strings: Iterable[str]) -> TextColumn:
         """Lay out strings."""
-        encoded = [s.encode() for s in strings]
+        encoded = [s.encode("utf-8", _ANY) for s in strings]
         text = np.frombuffer(bytearray(b"".join(encoded)), dtype=np.uint8)
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
         return cls(text, np.cumsum(lengths))
@@ -122,12 +124,12 @@ class TextColumn:
 
     def __getitem__(self, place: int) -> str:
         start = self.ends[place - 1] if place else 0
-        return self.text[start : self.ends[place]].tobytes().decode()
+        return self.text[start : self.ends[place]].tobytes().decode("utf-8", _ANY)
 
     def __iter__(self) -> Iterator[str]:
         text, start = self.text.tobytes(), 0
         for end in self.ends.tolist():
-            yield text[start:end].decode()
+            yield text[start:end].decode("utf-8", _ANY)
             start = end
 
     def take(self, places: Sequence[int] | NDArray[Any]) -> TextColumn:

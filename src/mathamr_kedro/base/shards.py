@@ -47,8 +47,6 @@ LIST_NAME = "_shards.json"
 _ASK_SECONDS = 3600.0
 """Hours of work that are not discarded without consent."""
 _PREVIOUS = ".previous"
-_WORK = ".seconds"
-"""File that says how long the shards took; it differs between runs, they do not."""
 _REMEDY = (
     "run the stage that writes it again (`kedro run` with the --env of your run), it "
     "rebuilds the shard"
@@ -211,6 +209,39 @@ class EndOfShards:
     made_from: str
 
 
+class WorkTime:
+    """Seconds of work in a folder, in a file of it.
+
+    It differs between runs, what they made does not.
+    """
+
+    NAME = ".seconds"
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / self.NAME
+        self._since: float | None = None
+
+    def start(self) -> None:
+        """Begin to measure."""
+        self._since = time.monotonic()
+
+    def read(self) -> float:
+        """Return the seconds."""
+        with suppress(OSError, ValueError):
+            return float(self._path.read_text())
+        return 0.0
+
+    def note(self) -> None:
+        """Add the seconds since the start, or the last note."""
+        since, self._since = self._since, time.monotonic()
+        if since is not None:
+            write_text(self._path, f"{self.read() + self._since - since:.1f}\n")
+
+    def forget(self) -> None:
+        """Count from nothing."""
+        self._path.unlink(missing_ok=True)
+
+
 ShardItem: TypeAlias = StartOfShards | Shard | EndOfShards
 """What a node yields for a sharded output: a start, shards, an end."""
 ShardPairs: TypeAlias = Iterator[tuple[ShardItem, ShardItem]]
@@ -228,7 +259,7 @@ class ShardFolder:
         self.path = Path(path)
         self.suffix = suffix
         self._start = StartOfShards("")
-        self._since: float | None = None
+        self._work = WorkTime(self.path)
         self._known: tuple[tuple[int, int, int], ShardList] | None = None
 
     def read_list(self) -> ShardList:
@@ -305,7 +336,7 @@ class ShardFolder:
             checksums={**found.checksums, name: written},
             sources=sources,
         ).write(self.path)
-        self._note_time()
+        self._work.note()
 
     def begin(self, made_from: str) -> ShardList:
         """Return the list, an empty one if it was made from something else."""
@@ -369,15 +400,15 @@ class ShardFolder:
 
     def _answer(self, start: StartOfShards) -> None:
         """Tell a start which shards are finished."""
-        self._start, self._since = start, time.monotonic()
+        self._start = start
+        self._work.start()
         found = self.read_list()
         if found.made_from == start.made_from:
             self.drop_damaged()
         elif found.counts and self._is_reusable(found):
             self._restart(start.made_from)
         elif found.counts:
-            work = self._measure_work()
-            start.ask_before_discarding(self.path, work, found.parts)
+            start.ask_before_discarding(self.path, self._work.read(), found.parts)
         start.finished = self.finished(start.made_from)
         start.sources = self.read_list().sources
         start.files = {name: self.locate(name) for name in start.finished}
@@ -415,20 +446,6 @@ class ShardFolder:
         part = self._start.reuse
         return bool(part) and found.parts.get(part) == self._start.parts.get(part)
 
-    def _measure_work(self) -> float:
-        """Return the seconds that the shards took."""
-        with suppress(OSError, ValueError):
-            return float((self.path / _WORK).read_text())
-        return 0.0
-
-    def _note_time(self) -> None:
-        """Add the seconds since the last shard to the work in the folder."""
-        now, since = time.monotonic(), self._since
-        self._since = now
-        if since is not None:
-            known = self._measure_work()
-            write_text(self.path / _WORK, f"{known + now - since:.1f}\n")
-
     def _restart(self, made_from: str) -> ShardList:
         found = self.read_list()
         is_start = self._start.made_from == made_from
@@ -443,7 +460,7 @@ class ShardFolder:
             suffix=self.suffix,
         )
         new.write(self.path)
-        (self.path / _WORK).unlink(missing_ok=True)
+        self._work.forget()
         for pattern in (f"*{self.suffix}", ".*.part"):
             for old in self.path.glob(pattern):
                 old.unlink()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,13 +17,13 @@ from mathamr_kedro.base.checksums import (
 )
 from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
+from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards, WorkTime
 from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.formula import TreeStore
 
 logger = logging.getLogger(__name__)
 
-_STORE, _STATE, _WORK = "trees.sqlite", "_state.json", ".seconds"
+_STORE, _STATE = "trees.sqlite", "_state.json"
 _REMEDY = "run the stage 'ingestion' again, it rebuilds the trees"
 
 
@@ -49,7 +47,7 @@ class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeSt
         self, *, filepath: str, metadata: dict[str, Any] | None = None
     ) -> None:
         super().__init__(filepath=filepath, metadata=metadata)
-        self._start, self._since = StartOfTrees(""), time.monotonic()
+        self._start, self._work = StartOfTrees(""), WorkTime(self._path)
 
     def load(self) -> TreeStore:
         """Open the store for reading; refuse a missing or unfinished one."""
@@ -85,11 +83,12 @@ class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeSt
 
     def _prepare(self, start: StartOfTrees) -> None:
         """Drop a damaged store; ask before much work is discarded."""
-        self._start, self._since = start, time.monotonic()
+        self._start = start
+        self._work.start()
         state = self._read_state()
         if not self._is_made_from(start.made_from):
             parts = state.get("parts", {})
-            start.ask_before_discarding(self._path, self._read_work(), parts)
+            start.ask_before_discarding(self._path, self._work.read(), parts)
             return
         try:
             check_folder(self._path, _REMEDY, whole=True)
@@ -103,7 +102,7 @@ class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeSt
         if self._read_state()["complete"] and has_checksum:
             return
         TreeStore(self._path / _STORE).close()  # there may be no formula at all
-        write_checksums(self._path, skip=(_STATE, _WORK))
+        write_checksums(self._path, skip=(_STATE, WorkTime.NAME))
         self._write_state(made_from, complete=True)
 
     def _list_finished(self, made_from: str) -> frozenset[str]:
@@ -129,7 +128,7 @@ class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeSt
         self._path.mkdir(parents=True, exist_ok=True)
         (self._path / _STATE).unlink(missing_ok=True)
         (self._path / CHECKSUMS).unlink(missing_ok=True)
-        (self._path / _WORK).unlink(missing_ok=True)
+        self._work.forget()
         for old in self._path.glob(f"{_STORE}*"):
             old.unlink()
         self._write_state(made_from, complete=False)
@@ -142,21 +141,13 @@ class FormulaTreesDataset(PathDataset[StartOfTrees | Shard | EndOfShards, TreeSt
             return {"made_from": "", "complete": False}
 
     def _write_state(self, made_from: str, complete: bool) -> None:
-        now, since = time.monotonic(), self._since
-        self._since = now
         state = {
             "made_from": made_from,
             "complete": complete,
             "parts": dict(self._start.parts),
         }
         write_text(self._path / _STATE, json.dumps(state))
-        write_text(self._path / _WORK, f"{self._read_work() + now - since:.1f}\n")
-
-    def _read_work(self) -> float:
-        """Return the seconds of work in the store."""
-        with suppress(OSError, ValueError):
-            return float((self._path / _WORK).read_text())
-        return 0.0
+        self._work.note()
 
     def _exists(self) -> bool:
         return self._read_state()["complete"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder, ShardItem
@@ -30,6 +30,8 @@ class GraphBlocks:
 
     def __init__(self, base: Path) -> None:
         self._base = Path(base)
+        # One object for a run: it measures the time between shards.
+        self._folders: dict[str, ShardFolder] = {}
 
     def __repr__(self) -> str:
         folders = [ShardFolder(f, SUFFIX) for f in sorted(self._base.glob("[!.]*/"))]
@@ -40,7 +42,8 @@ class GraphBlocks:
 
     def folder(self, variant: str) -> ShardFolder:
         """Return the shards of a variant, in the version that is read today."""
-        return ShardFolder(self._base / f"{variant}-v{VERSION}", SUFFIX)
+        path = self._base / f"{variant}-v{VERSION}"
+        return self._folders.setdefault(variant, ShardFolder(path, SUFFIX))
 
     def checksum(self, variant: str) -> str:
         """Return the checksum of the blocks of a variant."""
@@ -80,12 +83,9 @@ class GraphBlocksDataset(PathDataset[VariantShard, GraphBlocks]):
           filepath: data/04_feature/graph_blocks
     """
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        super().__init__(filepath=filepath, metadata=metadata)
-        self._blocks = GraphBlocks(self._path)
-        self._folders: dict[str, ShardFolder] = {}
+    @cached_property
+    def _blocks(self) -> GraphBlocks:
+        return GraphBlocks(self._path)
 
     def load(self) -> GraphBlocks:
         """Return the blocks without reading them."""
@@ -93,8 +93,4 @@ class GraphBlocksDataset(PathDataset[VariantShard, GraphBlocks]):
 
     def save(self, data: VariantShard) -> None:
         """Write one block; answer a start, record the end."""
-        # One object for a run: it measures the time between shards.
-        folder = self._folders.setdefault(
-            data.variant, self._blocks.folder(data.variant)
-        )
-        folder.save(data.shard, GraphBlock.save)
+        self._blocks.folder(data.variant).save(data.shard, GraphBlock.save)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder
@@ -54,11 +54,9 @@ class PenmanShardsDataset(ShardsDataset[PenmanShards]):
           filepath: data/03_primary/amr_graphs
     """
 
-    def __init__(
-        self, *, filepath: str, metadata: dict[str, Any] | None = None
-    ) -> None:
-        super().__init__(filepath=filepath, metadata=metadata)
-        self._folder = PenmanShards(filepath)
+    @cached_property
+    def _folder(self) -> PenmanShards:  # type: ignore[override]
+        return PenmanShards(self._path)
 
     def _write(self, rows: str | Iterable[GraphRecord], path: Path) -> None:
         if isinstance(rows, str):

@@ -114,9 +114,7 @@ class ShardedTable(ShardFolder):
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """Return the whole table; for small ones and notebooks."""
-        tables = list(self.tables(columns))
-        if not tables:
-            return self.empty().to_pandas()
+        tables = list(self.tables(columns)) or [self.empty()]
         return pa.concat_tables(tables).to_pandas()
 
 

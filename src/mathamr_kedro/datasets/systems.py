@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -35,14 +34,11 @@ from mathamr_kedro.systems import (
     BASELINES,
     Collection,
     Index,
-    Query,
     System,
     Target,
-    Term,
     make_baseline,
     read_system,
 )
-from mathamr_kedro.systems.base import PostTypes
 from mathamr_kedro.systems.training import Training, build_index, read_counts
 from mathamr_kedro.trec import Run
 
@@ -186,37 +182,15 @@ class Indexing(NamedTuple):
     """Device on which vectors are compared."""
 
 
-class LazyIndex(ABC):
-    """An index that is opened when it is first asked."""
+class LazyIndex:
+    """An index that is opened when it is first asked for anything."""
 
-    @abstractmethod
-    def open(self) -> Index:
-        """Return the index, opened."""
+    open: Callable[..., Index]
 
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries that can be asked."""
-        return self._index.prepare(queries, form)
-
-    def rank(
-        self,
-        queries: Sequence[Query],
-        depth: int,
-        form: str | None = None,
-        types: PostTypes = None,
-    ) -> Sequence[Hits]:
-        """Return the best posts, or formulas, for each query."""
-        return self._index.rank(queries, depth, form, types)
-
-    def explain(
-        self, query: Query, key: str, form: str | None = None
-    ) -> tuple[Term, ...]:
-        """Return what the score of a post is the sum of."""
-        return self._index.explain(query, key, form)
-
-    def warm_up(self) -> None:
-        """Open it, and load what its first query would wait for."""
-        if hasattr(self._index, "warm_up"):
-            self._index.warm_up()
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # a notebook, or a copy, asks no index
+            raise AttributeError(name)
+        return getattr(self._index, name)
 
     @cached_property
     def _index(self) -> Index:
@@ -237,11 +211,8 @@ class BuiltIndex(LazyIndex):
     folder: Path
     counts: Mapping[str, Any]
     """Sizes, seconds, and the names of its rankings by target (``forms``)."""
-    load: Callable[[], Index] = field(repr=False)
-
-    def open(self) -> Index:
-        """Return the index, opened."""
-        return self.load()
+    open: Callable[[], Index] = field(repr=False)
+    """Returns the index, opened."""
 
     def list_forms(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings, without opening it."""
@@ -365,21 +336,13 @@ class SystemRunsDataset(PathDataset[Sequence[Run], list[Run]]):
 
     def save(self, data: Sequence[Run]) -> None:
         """Write one row for each result; times and topics are kept beside them."""
-        columns: dict[str, list[Any]] = {
-            name: [] for name in ("run", "topic", "id", "score", "visual_id", "post_id")
-        }
-        for number, run in enumerate(data):
-            for topic, hits in run.lists.items():
-                columns["run"] += [number] * len(hits)
-                columns["topic"] += [topic] * len(hits)
-                columns["id"] += hits.ids
-                columns["score"] += hits.scores.tolist()
-                visuals: Sequence[str | None] = [None] * len(hits)
-                posts = visuals
-                if isinstance(hits, FormulaHits):
-                    visuals, posts = hits.visual_ids, hits.post_ids
-                columns["visual_id"] += visuals
-                columns["post_id"] += posts
+        rows = [
+            (number, topic, *row, None, None)[: len(_SCHEMA)]
+            for number, run in enumerate(data)
+            for topic, hits in run.lists.items()
+            for row in zip(*vars(hits).values(), strict=True)
+        ]
+        columns = list(zip(*rows, strict=True)) or [()] * len(_SCHEMA)
         facts = [
             {
                 "name": run.name,
@@ -391,36 +354,27 @@ class SystemRunsDataset(PathDataset[Sequence[Run], list[Run]]):
             }
             for run in data
         ]
-        table = pa.table(columns, schema=_SCHEMA)
-        table = table.replace_schema_metadata({_FACTS: json.dumps(facts).encode()})
+        schema = _SCHEMA.with_metadata({_FACTS: json.dumps(facts).encode()})
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with replace_file(self._path) as part:
-            pq.write_table(table, part)
+            pq.write_table(pa.table(columns, schema=schema), part)
 
     def load(self) -> list[Run]:
         """Return the runs."""
         table = pq.read_table(self._path)
-        rows: dict[tuple[int, str], list[int]] = {}
-        keys = zip(table["run"].to_pylist(), table["topic"].to_pylist(), strict=True)
-        for place, key in enumerate(keys):
-            rows.setdefault(key, []).append(place)
-        columns = {
-            name: table[name].to_pylist() for name in ("id", "visual_id", "post_id")
-        }
-        scores = table["score"].to_numpy()
+        found: dict[tuple[int, str], list[list[Any]]] = {}
+        values = (table[name].to_pylist() for name in _SCHEMA.names)
+        for number, topic, *row in zip(*values, strict=True):
+            found.setdefault((number, topic), []).append(row)
         runs = []
         for number, facts in enumerate(json.loads(table.schema.metadata[_FACTS])):
             lists: dict[str, Hits] = {}
             for topic, is_formulas in facts.pop("topics").items():
-                places = rows.get((number, topic), [])
-                found = scores[places] if places else np.zeros(0)
-                ids, visuals, posts = (
-                    [values[place] for place in places] for values in columns.values()
-                )
+                rows = found.get((number, topic), [])
+                ids, scores, *named = ([row[c] for row in rows] for c in range(4))
+                ranked = ids, np.array(scores, dtype=np.float64)
                 lists[topic] = (
-                    FormulaHits(ids, found, visuals, posts)
-                    if is_formulas
-                    else Hits(ids, found)
+                    FormulaHits(*ranked, *named) if is_formulas else Hits(*ranked)
                 )
             runs.append(Run(lists=lists, **facts))
         return runs

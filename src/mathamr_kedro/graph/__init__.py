@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         SENTENCE,
         GraphArrays,
         GraphSchema,
-        Representative,
     )
     from mathamr_kedro.graph.blocks import (
         BuildFormulaBlocks,
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
     from mathamr_kedro.graph.fusion import (
         FusedRecord,
         FuseRecords,
-        FusionMode,
         StoredTrees,
     )
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
@@ -83,18 +81,10 @@ if TYPE_CHECKING:
         join_shards,
     )
     from mathamr_kedro.graph.virtual_nodes import (
-        AuxiliaryEdges,
-        FormulaMode,
         GraphVariant,
-        SentenceRoots,
-        Structure,
     )
     from mathamr_kedro.graph.vocabulary import (
         RARE_NUMBERS,
-        SPECIAL_TYPES,
-        NodeVocabulary,
-        RelationVocabulary,
-        classify_number,
         make_schema,
     )
 
@@ -106,15 +96,11 @@ __all__ = [
     "POST_TYPES",
     "RARE_NUMBERS",
     "SENTENCE",
-    "SPECIAL_TYPES",
-    "AuxiliaryEdges",
     "BatchSize",
     "BuildFormulaBlocks",
     "DeviceShards",
-    "FormulaMode",
     "FuseRecords",
     "FusedRecord",
-    "FusionMode",
     "GraphArrays",
     "GraphBatch",
     "GraphBlock",
@@ -125,7 +111,6 @@ __all__ = [
     "GraphVariant",
     "LabelCounts",
     "MathGraph",
-    "NodeVocabulary",
     "PairSplit",
     "Preparation",
     "PreparedGraphs",
@@ -133,16 +118,11 @@ __all__ = [
     "PreprocessingConfig",
     "RecordArrays",
     "RecordFile",
-    "RelationVocabulary",
     "ReleasedEncoder",
-    "Representative",
-    "SentenceRoots",
     "ShardWriter",
     "StoredTrees",
-    "Structure",
     "Vocabularies",
     "build_graph_blocks",
-    "classify_number",
     "describe_prepared",
     "draw_math_graph",
     "find_owner",

@@ -22,9 +22,9 @@ kind, and inverse from the member to the virtual node.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,17 +75,6 @@ class GraphSchema:
         return 2 * self.num_forward
 
 
-class Representative(NamedTuple):
-    """A node whose final state becomes a vector of the post (thesis 4.3.2)."""
-
-    node: int
-    kind: int
-    number: int = 0
-    """``n`` of ``FORMULA_n``, or the number of the sentence."""
-    label: int = 0
-    """Formulas that look the same share a label; 0 for none."""
-
-
 def to_ids(values: Iterable[int] = ()) -> Ids:
     """Return numbers as an array."""
     if isinstance(values, np.ndarray):
@@ -112,47 +101,12 @@ class GraphArrays:
     member: Ids = field(default_factory=to_ids)
     """Members of the first virtual node, then of the second, ..."""
     representative: Ids = field(default_factory=to_ids)
+    """Nodes whose final states become vectors of the post (thesis 4.3.2)."""
     representative_kind: Ids = field(default_factory=to_ids)
     representative_number: Ids = field(default_factory=to_ids)
+    """``n`` of ``FORMULA_n``, or the number of the sentence."""
     representative_label: Ids = field(default_factory=to_ids)
-
-    @classmethod
-    def build(
-        cls,
-        node_types: Sequence[int],
-        edges: Sequence[tuple[int, int, int]],
-        virtual_nodes: Sequence[tuple[int, Sequence[int]]],
-        representatives: Sequence[Representative],
-        schema: GraphSchema,
-    ) -> GraphArrays:
-        """Lay out one graph and check it.
-
-        Args:
-            node_types: types of the content nodes.
-            edges: forward edges as (source, target, relation).
-            virtual_nodes: (kind, members) of each virtual node, the document last.
-            representatives: the nodes that become vectors, in order.
-            schema: meaning of the numbers.
-        """
-        virtual = [schema.num_node_types + kind for kind, _ in virtual_nodes]
-        source, target, relation = zip(*edges, strict=True) if edges else ((), (), ())
-        nodes, kinds, numbers, labels = (
-            zip(*representatives, strict=True) if representatives else ((),) * 4
-        )
-        graph = cls(
-            node_type=to_ids([*node_types, *virtual]),
-            source=to_ids(source),
-            target=to_ids(target),
-            relation=to_ids(relation),
-            member_count=to_ids(len(members) for _, members in virtual_nodes),
-            member=to_ids(m for _, members in virtual_nodes for m in members),
-            representative=to_ids(nodes),
-            representative_kind=to_ids(kinds),
-            representative_number=to_ids(numbers),
-            representative_label=to_ids(labels),
-        )
-        graph.check(schema)
-        return graph
+    """Formulas that look the same share a label; 0 for none."""
 
     @property
     def num_nodes(self) -> int:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ from mathamr_kedro.graph.builder import (
     label_formulas,
     normalise_atom,
 )
-from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry
+from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry, split_entry
 from mathamr_kedro.graph.fusion import FusionMode, StoredTrees, TreeLookup, fuse_graph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
@@ -112,38 +112,34 @@ class GraphBlock(NamedTuple):
     """Id and reason of each graph of the shard that is not here."""
 
     @classmethod
-    def pack(
+    def build(
         cls,
-        graphs: Iterable[tuple[GraphRecord, GraphArrays]],
-        numbering: RawNumbering,
-        failures: Iterable[tuple[str, str]] = (),
+        records: Iterable[GraphRecord],
+        variant: GraphVariant,
+        build: Callable[[ArrayBuilder, GraphRecord], GraphArrays] = (
+            ArrayBuilder.build_record
+        ),
     ) -> GraphBlock:
-        """Concatenate graphs, each beside the record it was built from."""
-        keys: list[str] = []
-        post_types: list[str] = []
-        formulas: list[list[FormulaName]] = []
-        parts: dict[str, list[NDArray[np.uint32]]] = {name: [] for name in _COLUMNS}
-        sizes: list[list[int]] = []
-        for record, graph in graphs:
-            keys.append(record.graph_id)
-            post_types.append(record.post_type)
-            formulas.append(_name_formulas(record, graph))
-            row = {name: graph.column(name) for name in _COLUMNS}
-            for name, values in row.items():
-                parts[name].append(values)
-            sizes.append([len(row[names[0]]) for names in GROUPS.values()])
-        arrays = {name: _concatenate(name, part) for name, part in parts.items()}
-        table = np.array(sizes, dtype=np.uint32).reshape(-1, len(GROUPS))
-        arrays["sizes"] = table
-        return cls(
-            keys,
-            post_types,
-            arrays,
-            formulas,
-            numbering.labels,
-            list(numbering.roles),
-            list(failures),
-        )
+        """Turn records into arrays; those that cannot be are noted as failures."""
+        numbering = RawNumbering()
+        builder = ArrayBuilder(numbering, variant)
+        block = cls([], [], {}, [], numbering.labels, [], [])
+        rows: list[dict[str, NDArray[np.uint32]]] = []
+        for record in records:
+            try:
+                graph = build(builder, record)
+            except MathAMRError as exc:
+                post, _, formula = split_entry(record.graph_id)
+                block.failures.append((formula or post, str(exc)))
+                continue
+            block.keys.append(record.graph_id)
+            block.post_types.append(record.post_type)
+            block.formulas.append(_name_formulas(record, graph))
+            rows.append({name: graph.column(name) for name in _COLUMNS})
+        arrays = {n: _concatenate(n, [row[n] for row in rows]) for n in _COLUMNS}
+        sizes = [[len(row[names[0]]) for names in GROUPS.values()] for row in rows]
+        arrays["sizes"] = np.array(sizes, dtype=np.uint32).reshape(-1, len(GROUPS))
+        return block._replace(arrays=arrays, roles=list(numbering.roles))
 
     def graphs(self) -> Iterator[tuple[str, GraphArrays]]:
         """Yield key and arrays of each graph."""
@@ -239,27 +235,11 @@ class GraphBlock(NamedTuple):
         return [formula_id for names in found for formula_id, _ in names]
 
 
-def build_block(path: Path, variant: GraphVariant) -> GraphBlock:
-    """Turn a shard of fused graphs into a block."""
-    numbering = RawNumbering()
-    builder = ArrayBuilder(numbering, variant)
-    graphs: list[tuple[GraphRecord, GraphArrays]] = []
-    failures: list[tuple[str, str]] = []
-    for record in RecordFile(path):
-        try:
-            arrays = builder.build_record(record)
-        except MathAMRError as exc:
-            failures.append((record.graph_id, str(exc)))
-            continue
-        graphs.append((record._replace(graph=""), arrays))  # the text is not needed
-    return GraphBlock.pack(graphs, numbering, failures)
-
-
 def build_graph_blocks(
     paths: Sequence[Path], variant: GraphVariant
 ) -> list[GraphBlock]:
     """Return one block per shard of fused graphs: what a worker of the stage does."""
-    return [build_block(path, variant) for path in paths]
+    return [GraphBlock.build(RecordFile(path), variant) for path in paths]
 
 
 def _name_formulas(record: GraphRecord, graph: GraphArrays) -> list[FormulaName]:
@@ -304,24 +284,15 @@ class BuildFormulaBlocks:
         """Return one block per batch of formulas."""
         # Opened where it is used: a connection to the store cannot travel.
         self._opened = self._opened or StoredTrees(self._store)
-        return [self._build(batch, self._opened) for batch in batches]
+        return [
+            GraphBlock.build(map(_make_record, batch), self._variant, self._build)
+            for batch in batches
+        ]
 
-    def _build(
-        self, formulas: Sequence[FormulaInstance], find_trees: TreeLookup
-    ) -> GraphBlock:
-        numbering = RawNumbering()
-        builder = ArrayBuilder(numbering, self._variant)
-        graphs: list[tuple[GraphRecord, GraphArrays]] = []
-        failures: list[tuple[str, str]] = []
-        for formula in formulas:
-            record = _make_record(formula)
-            try:
-                fused = fuse_graph(record, find_trees, self._mode).graph
-                arrays = builder.build(fused, label_formulas(record))
-                graphs.append((record, arrays))
-            except MathAMRError as exc:
-                failures.append((formula.formula_id, str(exc)))
-        return GraphBlock.pack(graphs, numbering, failures)
+    def _build(self, builder: ArrayBuilder, record: GraphRecord) -> GraphArrays:
+        assert self._opened is not None  # as the call has opened it
+        fused = fuse_graph(record, self._opened, self._mode).graph
+        return builder.build(fused, label_formulas(record))
 
 
 def _make_record(formula: FormulaInstance) -> GraphRecord:

@@ -45,20 +45,21 @@ _SPACE = 12.0
 _MAX_LABEL = 28
 """Characters of a label that are shown."""
 
-FILLS = {
-    "amr": "#dbeafe",
-    "formula": "#fde68a",
-    "opt": "#bbf7d0",
-    "slt": "#fed7aa",
-    "virtual": "#ddd6fe",
-}
 
-STROKES = {
-    "amr": "#3b82f6",
-    "formula": "#d97706",
-    "opt": "#16a34a",
-    "slt": "#ea580c",
-    "virtual": "#7c3aed",
+class Look(NamedTuple):
+    """What the nodes of a kind are called and look like."""
+
+    name: str
+    fill: str
+    stroke: str
+
+
+LOOKS = {
+    "amr": Look("AMR", "#dbeafe", "#3b82f6"),
+    "formula": Look("formula", "#fde68a", "#d97706"),
+    "opt": Look("operator tree (OPT)", "#bbf7d0", "#16a34a"),
+    "slt": Look("symbol layout tree (SLT)", "#fed7aa", "#ea580c"),
+    "virtual": Look("virtual node", "#ddd6fe", "#7c3aed"),
 }
 _MARGIN = 18.0
 _PILL = 46.0
@@ -76,14 +77,6 @@ STYLE = """
 .g .vector rect{stroke-width:2.6}
 .g .hot rect{stroke:#db2777;stroke-width:3}
 """
-
-_NAMES = {
-    "amr": "AMR",
-    "formula": "formula",
-    "opt": "operator tree (OPT)",
-    "slt": "symbol layout tree (SLT)",
-    "virtual": "virtual node",
-}
 
 _PAGE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#111827;margin:24px}
@@ -372,22 +365,22 @@ class _Drawing:
 
 def _draw_area(area: Box | None, kind: str) -> Iterator[str]:
     if area is not None:
-        box = area.widen(6 if kind in ("opt", "slt") else 9)
+        box, look = area.widen(6 if kind in ("opt", "slt") else 9), LOOKS[kind]
         yield (
             f'<rect class="area" x="{box.left:.1f}" y="{box.top:.1f}" '
             f'width="{box.right - box.left:.1f}" height="{box.bottom - box.top:.1f}" '
-            f'rx="8" fill="{FILLS[kind]}" stroke="{STROKES[kind]}"/>'
+            f'rx="8" fill="{look.fill}" stroke="{look.stroke}"/>'
         )
 
 
 def _draw_box(box: Box, kind: str, label: str, rounded: int) -> str:
-    middle = (box.left + box.right) / 2
+    middle, look = (box.left + box.right) / 2, LOOKS[kind]
     height = box.bottom - box.top
     width = box.right - box.left
     return (
         f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{width:.1f}" '
-        f'height="{height:.1f}" rx="{rounded}" fill="{FILLS[kind]}" '
-        f'stroke="{STROKES[kind]}"/><text text-anchor="middle" x="{middle:.1f}" '
+        f'height="{height:.1f}" rx="{rounded}" fill="{look.fill}" '
+        f'stroke="{look.stroke}"/><text text-anchor="middle" x="{middle:.1f}" '
         f'y="{box.top + height / 2 + 4:.1f}">{escape(label)}</text>'
     )
 
@@ -437,8 +430,8 @@ def write_key() -> str:
     """Return what the colours of a drawing mean, as HTML."""
     return "".join(
         f'<span style="margin-right:14px;white-space:nowrap"><i style="display:'
-        f"inline-block;width:14px;height:14px;border:1.5px solid {STROKES[kind]};"
-        f'border-radius:3px;margin-right:5px;background:{FILLS[kind]}"></i>'
-        f"{name}</span> "
-        for kind, name in _NAMES.items()
+        f"inline-block;width:14px;height:14px;border:1.5px solid {look.stroke};"
+        f'border-radius:3px;margin-right:5px;background:{look.fill}"></i>'
+        f"{look.name}</span> "
+        for look in LOOKS.values()
     )

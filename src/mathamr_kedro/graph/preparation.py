@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.checksums import checksum, replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.files import write_text
@@ -179,22 +180,21 @@ class Preparation:
 
     def write(self, folder: Path) -> None:
         """Write everything to an empty folder."""
-        schema = make_schema(self.types, self.relations)
         pairs = (*self.split.train, *self.split.validation)
         wanted = {post for pair in pairs for post in pair}
         positions: dict[str, int] = {}
         post_types: list[int] = []
-        with ShardWriter(folder / "posts", schema) as writer:
+
+        def note_posts() -> Iterator[GraphBlock]:
             for block in self.posts:
-                post_types += [
-                    POST_TYPES.index(name if name in POST_TYPES else "document")
-                    for name in block.post_types
-                ]
-                graphs = zip(block.graphs(), block.formulas, strict=True)
-                for (key, graph), names in graphs:
+                for key, name in zip(block.keys, block.post_types, strict=True):
                     if key in wanted:
-                        positions[key] = len(writer)
-                    writer.add(key, graph, names)
+                        positions[key] = len(post_types)
+                    known = name if name in POST_TYPES else "document"
+                    post_types.append(POST_TYPES.index(known))
+                yield block
+
+        self._write_graphs(folder / "posts", note_posts())
         self._write_graphs(folder / "topics", self.topics)
         self._write_formulas(folder)
         np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
@@ -278,18 +278,10 @@ def _refuse_missing(ids: FormulaIds, missing: Sequence[int]) -> None:
 
 def _read_formula_ids(folder: Path, size: int = 1 << 20) -> Iterator[list[str]]:
     """Yield the ids of all formulas of shards, in order, some at a time."""
-    lengths = np.load(folder / "formula_id_length.npy")
-    text = np.load(folder / "formula_id.npy", mmap_mode="r")
-    ends = np.cumsum(lengths, dtype=np.int64).tolist()
-    for first in range(0, len(ends), size):
-        start = ends[first - 1] if first else 0
-        chosen = ends[first : first + size]
-        part = text[start : chosen[-1]].tobytes()
-        bounds = zip([start, *chosen], chosen, strict=False)
-        yield [
-            part[a - start : b - start].decode("utf-8", "surrogatepass")
-            for a, b in bounds
-        ]
+    ends = np.cumsum(np.load(folder / "formula_id_length.npy"), dtype=np.int64)
+    ids = TextColumn(np.load(folder / "formula_id.npy", mmap_mode="r"), ends)
+    for first in range(0, len(ids), size):
+        yield list(ids.take(range(first, min(first + size, len(ids)))))
 
 
 def _save_pairs(

@@ -142,16 +142,9 @@ def _find_median(counts: Counter[int]) -> float:
     >>> _find_median(Counter({3: 1, 4: 1}))
     3.5
     """
-    total = counts.total()
-    if not total:
+    if not counts:
         return 0.0
-    wanted = ((total - 1) // 2, total // 2)
-    found: list[int] = []
-    seen = 0
-    for number in sorted(counts):
-        seen += counts[number]
-        found += [number for place in wanted[len(found) :] if place < seen]
-    return (found[0] + found[1]) / 2
+    return float(np.median(np.repeat(list(counts), list(counts.values()))))
 
 
 def _group_sizes(sizes: Counter[int]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from benchmarks.random_graphs import (
     THESIS_SCHEMA,
     GraphShape,
     RandomGraphs,
+    Representative,
     write_random_shards,
 )
 from mathamr_kedro.base.errors import (
@@ -24,11 +25,12 @@ from mathamr_kedro.base.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, Representative
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.reader import GraphShards
 from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
 from mathamr_kedro.integrations import to_pyg
+from tests.graph.small_graphs import lay_out_graph
 
 SMALL = GraphShape(median_nodes=20)
 
@@ -160,7 +162,7 @@ def test_empty_batch_has_no_graphs(tmp_path):
 
 def test_vocabulary_beyond_two_bytes_is_kept(tmp_path):
     schema = replace(THESIS_SCHEMA, num_node_types=100_000)
-    graph = GraphArrays.build(
+    graph = lay_out_graph(
         [99_999], [], [(2, [0])], [Representative(1, 2)], schema
     )  # fmt: skip
     shards = write(tmp_path / "shards", [graph], schema)

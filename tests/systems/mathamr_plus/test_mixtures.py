@@ -7,9 +7,9 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.graph import SENTENCE
-from mathamr_kedro.systems.mathamr_plus import (
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus.strategies import (
     Questions,
-    Strategy,
     find_posts,
     search_posts,
 )

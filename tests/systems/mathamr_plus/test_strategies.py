@@ -7,7 +7,8 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.mathamr_plus import Strategy, find_formulas, find_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus.strategies import find_formulas, find_posts
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.post_vectors import PostEntry
 from tests.vectors.conftest import (

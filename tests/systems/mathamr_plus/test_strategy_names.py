@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.systems.mathamr_plus import Strategy, search_posts
+from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.systems.mathamr_plus.index import list_terms
+from mathamr_kedro.systems.mathamr_plus.strategies import search_posts
 from mathamr_kedro.vectors.exact import ExactIndex
 from tests.vectors.conftest import draw_query
 

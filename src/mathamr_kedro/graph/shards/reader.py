@@ -108,12 +108,8 @@ class GraphShards:
     @cached_property
     def keys(self) -> list[str]:
         """Post id of each graph."""
-        text = self.arrays["keys"].tobytes()
-        ends = np.cumsum(self.arrays["key_length"], dtype=np.int64).tolist()
-        return [
-            text[a:b].decode("utf-8", "surrogatepass")
-            for a, b in zip([0, *ends], ends, strict=False)
-        ]
+        ends = np.cumsum(self.arrays["key_length"], dtype=np.int64)
+        return list(TextColumn(self.arrays["keys"], ends))
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
 from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
@@ -247,16 +248,15 @@ class ShardWriter:
         self._names.clear()
 
     def _append_text(self, name: str, length: str, strings: Sequence[str]) -> None:
-        # Surrogates may be in the ids of a damaged collection.
-        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
-        lengths = np.array([len(e) for e in encoded], dtype=np.int64)
+        column = TextColumn.of(strings)
+        lengths = np.diff(column.ends, prepend=0)
         if lengths.max(initial=0) >= WIDE:
             longest = strings[int(lengths.argmax())]
             raise GraphError(
                 f"Expected ids of less than {WIDE} bytes in {name}.npy (got "
                 f"{longest[:40]!r}... of {lengths.max()})"
             )
-        self._files[name].append(np.frombuffer(b"".join(encoded), dtype=np.uint8))
+        self._files[name].append(column.text)
         self._files[length].append(lengths)
 
     def finish(self) -> None:

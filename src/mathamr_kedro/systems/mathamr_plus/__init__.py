@@ -9,43 +9,28 @@
     index           all of it as an index to ask; what a score is the sum of
 """
 
-from mathamr_kedro.systems.mathamr_plus.encoder import Encoder, checksum_encoder
+from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
-    CollectionGraphs,
     CollectionVectors,
-    EncodeRanges,
     EncodingConfig,
     VectorStores,
-    encode_collection,
 )
 from mathamr_kedro.systems.mathamr_plus.index import NAME, MathAMRPlusIndex
 from mathamr_kedro.systems.mathamr_plus.query_encoder import EncodeWords, QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import (
-    Questions,
     Strategy,
-    find_formulas,
-    find_posts,
     find_questions,
-    search_posts,
 )
 
 __all__ = [
     "NAME",
-    "CollectionGraphs",
     "CollectionVectors",
-    "EncodeRanges",
     "EncodeWords",
     "Encoder",
     "EncodingConfig",
     "MathAMRPlusIndex",
     "QueryEncoder",
-    "Questions",
     "Strategy",
     "VectorStores",
-    "checksum_encoder",
-    "encode_collection",
-    "find_formulas",
-    "find_posts",
     "find_questions",
-    "search_posts",
 ]
