@@ -10,6 +10,7 @@ import pytest
 from benchmarks.random_graphs import Representative
 from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.graph.arrays import GraphSchema
+from mathamr_kedro.graph.shards.batches import GraphBatch
 from tests.graph.small_graphs import lay_out_graph
 
 ARG1, OPT, SLT, V_FORMULA, V_SENTENCE, V_DOCUMENT, AUX = range(7)
@@ -45,7 +46,8 @@ def test_virtual_nodes_follow_the_content_nodes():
 
 
 def test_every_edge_has_its_inverse():
-    edges = set(zip(*(a.tolist() for a in draw().directed_edges(SCHEMA)), strict=True))
+    batch = GraphBatch.of_graph(draw(), SCHEMA)
+    edges = set(zip(*(a.tolist() for a in batch.list_edges()), strict=True))
     assert edges == {
         (0, 1, ARG1), (1, 2, OPT), (1, 3, SLT), (4, 5, AUX),
         (1, 0, ARG1 + 7), (2, 1, OPT + 7), (3, 1, SLT + 7), (5, 4, AUX + 7),

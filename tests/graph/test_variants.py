@@ -29,6 +29,7 @@ from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, GraphArrays
 from mathamr_kedro.graph.builder import ArrayBuilder, RawNumbering
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
+from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.virtual_nodes import (
     AuxiliaryEdges,
     FormulaMode,
@@ -270,7 +271,8 @@ def test_relations_of_arrays_are_those_of_the_edges() -> None:
 def test_virtual_edges_go_both_ways() -> None:
     numbering = RawNumbering()
     graph = ArrayBuilder(numbering, GraphVariant()).build(POST)
-    source, target, relation = graph.directed_edges(numbering.schema)
+    edges = GraphBatch.of_graph(graph, numbering.schema).list_edges()
+    source, target, relation = edges
     rows = set(zip(source.tolist(), target.tolist(), relation.tolist(), strict=True))
     formula, _, document = numbering.schema.virtual_relations
     inverse = numbering.schema.num_forward

@@ -15,7 +15,7 @@ from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.runs import add_fusions
 from mathamr_kedro.runs.fusions import fuse_by_folds, list_weights
 from mathamr_kedro.systems.folds import ALL, deal_topics
-from mathamr_kedro.systems.fusion import Fusion, fuse_runs
+from mathamr_kedro.systems.fusion import WEIGHT_STEPS, Fusion, fuse_runs
 from mathamr_kedro.trec import Qrels, Run
 
 A = Run.from_scores("a", {"A.1": {"17": 1.0, "4": 0.5, "90": 0.0}, "A.2": {"5": 3.0}})
@@ -43,8 +43,9 @@ def test_reciprocal_ranks_are_added():
 
 
 def test_weights_count_ranks_differently():
-    fused = fuse_runs([A, B], Fusion("rrf", weights=(3.0, 1.0), k=0), "ab")
-    assert scores(fused) == approx({"17": 3.0, "4": 3 / 2 + 1, "90": 1 + 1 / 2})
+    fused = fuse_runs([A, B], Fusion("rrf", weights=(3.0, 1.0)), "ab")
+    expected = {"17": 3 / 61, "4": 3 / 62 + 1 / 61, "90": 3 / 63 + 1 / 62}
+    assert scores(fused) == approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +55,6 @@ def test_weights_count_ranks_differently():
         (Fusion("max"), {"4": 1.0, "17": 1.0, "90": 0.0}),
         (Fusion("f1"), {"4": 2 / 3, "17": 0.0, "90": 0.0}),
         (Fusion("weighted", (1.0, 3.0)), {"4": 0.875, "17": 0.25, "90": 0.0}),
-        (Fusion("mean", scale="none"), {"4": 10.25, "17": 5.5, "90": 5.0}),
-        (Fusion("max", scale="none"), {"4": 20.0, "17": 10.0, "90": 10.0}),
     ],
 )
 def test_scores_are_put_together(fusion, expected):
@@ -80,15 +79,14 @@ def test_scores_that_are_all_equal_count_as_the_best(method, expected, value):
     assert scores(fuse_runs([alone], Fusion(method), "x")) == approx({"4": 1.0})
 
 
-@pytest.mark.parametrize("scale", ["minmax", "none"])
 @pytest.mark.parametrize("method", ["rrf", "weighted", "mean", "max", "f1"])
-def test_what_each_run_gives_adds_up(method, scale):
-    fusion = Fusion(method, scale=scale)
+def test_what_each_run_gives_adds_up(method):
+    fusion = Fusion(method)
     found = scores(fuse_runs([A, B], fusion, "ab"))
     shares = fusion.split([A.lists["A.1"], B.lists["A.1"]])
     assert {key: parts.sum() for key, parts in shares.items()} == approx(found)
     if method != "f1":
-        assert shares["17"].argmax() == (scale == "none" and method != "rrf")
+        assert shares["17"].argmax() == 0
 
 
 def test_ties_go_to_the_shorter_id_and_depth_cuts():
@@ -120,7 +118,6 @@ def test_repeats_in_a_run_count_once():
         ({"method": "rrf", "weights": [1.0, -2.0]}, "at least 0"),
         ({"method": "weighted", "weights": [0.0, 0.0]}, "not all 0"),
         ({"method": "median"}, "did you mean 'mean'"),
-        ({"k": -1}, "k of at least 0"),
     ],
 )
 def test_senseless_parameters_are_refused(values, message):
@@ -227,9 +224,9 @@ def fuse_slowly(runs, grades, fusion):
     plain = replace(fusion, folds=0)
     grid = sorted(
         (
-            tuple(n / fusion.steps for n in share)
-            for share in product(range(fusion.steps + 1), repeat=len(runs))
-            if sum(share) == fusion.steps
+            tuple(n / WEIGHT_STEPS for n in share)
+            for share in product(range(WEIGHT_STEPS + 1), repeat=len(runs))
+            if sum(share) == WEIGHT_STEPS
         ),
         key=lambda w: sum(x * x for x in w),
     )
@@ -257,7 +254,7 @@ def fuse_slowly(runs, grades, fusion):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_weights_are_the_best_of_the_other_folds(method, seed):
     runs, grades = make_world(seed)
-    fusion = Fusion(method, name="e", of=("r0", "r1", "r2"), folds=3, k=5)
+    fusion = Fusion(method, name="e", of=("r0", "r1", "r2"), folds=3)
     found = fuse(runs, grades, fusion)
     for topic, hits in fuse_slowly(runs, grades, fusion).items():
         assert found.lists[topic].ids == hits.ids, topic
@@ -302,7 +299,6 @@ def test_the_grid_is_whole(count, steps):
     ("values", "message"),
     [
         ({"folds": 1}, "folds of at least 2"),
-        ({"folds": 3, "steps": 0}, "positive steps"),
         ({"folds": 3, "weights": [1.0, 2.0]}, "no weights beside folds"),
         ({"folds": 3, "method": "max"}, "no weights beside folds"),
     ],
@@ -318,9 +314,3 @@ def test_fusions_are_made_by_whoever_is_asked():
     fusion = Fusion("rrf", name="e", of=("r0", "r1"), folds=2)
     made = add_fusions(runs, [fusion], lambda parts, f: fuse(parts, grades, f))
     assert [run.name for run in made] == ["r0", "r1", "r2", "e"]
-
-
-def test_two_folds_and_one_step_are_the_fewest():
-    fusion = Fusion("weighted", name="e", of=("a", "b"), folds=2, steps=1)
-    assert (fusion.folds, fusion.steps) == (2, 1)
-    assert Fusion("weighted", name="e", of=("a", "b")).steps == 4

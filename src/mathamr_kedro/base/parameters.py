@@ -25,7 +25,7 @@ import re
 import types
 import typing
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar, Union
+from typing import Any, ClassVar, Literal, Self, TypeVar, Union
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 
@@ -77,6 +77,17 @@ def read_parameters(cls: type[T], values: Mapping[str, Any], where: str) -> T:
         return cls(**filled)
     except ConfigurationError as exc:
         raise ConfigurationError(f"{where}: {exc} ({_file_of(where)})") from exc
+
+
+class StageParameters:
+    """Base of the dataclass that declares the parameters of a stage."""
+
+    STAGE: ClassVar[str]
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """Check what the configuration gave."""
+        return read_parameters(cls, values, where=cls.STAGE)
 
 
 def check_range(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from kedro.io import AbstractDataset
 
@@ -30,9 +30,6 @@ from mathamr_kedro.corpus import (
 )
 from mathamr_kedro.corpus.own_files import Unit
 
-Kind = Literal[
-    "arqmath", "beir", "formula_pool", "ntcir12", "ntcir12_tuples", "own", "premises"
-]
 _KINDS: Mapping[str, tuple[Callable[..., Collection], type]] = {
     "arqmath": (ArqmathCollection, ArqmathFiles),
     "beir": (BeirCollection, BeirFiles),
@@ -62,7 +59,7 @@ class CollectionDataset(AbstractDataset[None, Collection]):
     def __init__(
         self,
         *,
-        kind: Kind,
+        kind: str,
         root: str,
         files: Mapping[str, Any] | None = None,
         unit: Unit = "section",
@@ -71,10 +68,10 @@ class CollectionDataset(AbstractDataset[None, Collection]):
         names: bool = True,
         metadata: dict[str, Any] | None = None,
     ) -> None:
-        if kind not in get_args(Kind):
+        if kind not in (known := sorted((*_KINDS, "own"))):
             raise ConfigurationError(
-                f"Expected one of {list(get_args(Kind))} for 'kind' of a collection "
-                f"(got {kind!r}) (conf/<env>/catalog.yml)"
+                f"Expected one of {known} for 'kind' of a collection (got {kind!r}) "
+                "(conf/<env>/catalog.yml)"
             )
         self._kind = kind
         self._root = root

@@ -178,8 +178,8 @@ def list_settings(parameters: Values) -> dict[str, Any]:
 
     >>> list_settings({"training": {"loss": {"beta": 1.0}, "steps": "auto"}})
     {'training.loss.beta': 1}
-    >>> list_settings({"evaluation": {"fusions": [{"name": "both", "k": 60}]}})
-    {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].k': 60}
+    >>> list_settings({"evaluation": {"fusions": [{"name": "both", "folds": 5}]}})
+    {'evaluation.fusions[both].name': 'both', 'evaluation.fusions[both].folds': 5}
     """
     groups = (*SHARED_STAGES, *CELL_STAGES, SYSTEMS)
     known = [group for group in groups if parameters.get(group)]

@@ -132,32 +132,6 @@ class GraphArrays:
         values: NDArray[np.uint32] = getattr(self, name)
         return values
 
-    def directed_edges(
-        self, schema: GraphSchema
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """List every directed edge: source, target and relation.
-
-        Order: forward, inverse, virtual node to member, member to virtual node.
-        """
-        kinds = (
-            self.node_type[self.num_content :].astype(np.int64) - schema.num_node_types
-        )
-        owner = np.repeat(
-            np.arange(self.num_content, self.num_nodes), self.member_count
-        )
-        by_kind = np.asarray(schema.virtual_relations, dtype=np.int64)
-        virtual = np.repeat(by_kind[kinds], self.member_count)
-        source, target, relation, member = (
-            a.astype(np.int64)
-            for a in (self.source, self.target, self.relation, self.member)
-        )
-        inverse = schema.num_forward
-        return (
-            np.concatenate([source, target, owner, member]),
-            np.concatenate([target, source, member, owner]),
-            np.concatenate([relation, relation + inverse, virtual, virtual + inverse]),
-        )
-
     def check(self, schema: GraphSchema) -> None:
         """Raise :class:`GraphError` if the layout above is broken."""
         n, content, types = self.num_nodes, self.num_content, schema.num_node_types

@@ -19,8 +19,8 @@ by visual id; if it has none, the LaTeX is read.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -106,23 +106,17 @@ class StoredTrees:
 
     def __init__(self, path: Path | None) -> None:
         self._store = TreeStore(path, read_only=True) if path is not None else None
-        self._known: OrderedDict[tuple[str, str], FormulaLines] = OrderedDict()
+        # Not by the visual id only: formulas whose drawing failed share one, too, and
+        # have the trees of their own LaTeX.
+        self._find = lru_cache(_CACHED)(self._look_up)
 
     def __call__(self, visual_id: str, latex: str) -> FormulaLines:
         """Return the trees of a formula."""
-        # Not the visual id only: formulas whose drawing failed share one, too, and
-        # have the trees of their own LaTeX.
-        key = (visual_id, latex)
-        found = self._known.get(key)
-        if found is not None:
-            self._known.move_to_end(key)
-            return found
+        return self._find(visual_id, latex)
+
+    def _look_up(self, visual_id: str, latex: str) -> FormulaLines:
         trees = find_trees(self._store, visual_id, latex)
-        found = NO_TREES if trees is None else lay_out_trees(trees.opt, trees.slt)
-        self._known[key] = found
-        if len(self._known) > _CACHED:
-            self._known.popitem(last=False)
-        return found
+        return NO_TREES if trees is None else lay_out_trees(trees.opt, trees.slt)
 
 
 def fuse_formulas(

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.checksums import checksum, replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.base.parameters import check_range, read_parameters
+from mathamr_kedro.base.parameters import StageParameters, check_range
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.graph.entries import POST_TYPES
@@ -91,11 +91,13 @@ class PairSplit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class PreprocessingConfig:
+class PreprocessingConfig(StageParameters):
     """Parameters of the stage, ``conf/<env>/parameters/preprocessing.yml``.
 
     Other stages read it too, to find the graphs that were prepared with it.
     """
+
+    STAGE: ClassVar = "preprocessing"
 
     graph: GraphVariant = field(default_factory=GraphVariant)
     vocabulary: VocabularyConfig = field(default_factory=VocabularyConfig)
@@ -105,11 +107,6 @@ class PreprocessingConfig:
     a known name or a folder; ``None``: they read none."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     """How the stage runs; never changes what it makes."""
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> PreprocessingConfig:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="preprocessing")
 
     def check_fusion(self, mode: str) -> None:
         """Refuse trees that graphs of a fusion mode (``graph_fusion.mode``) lack.

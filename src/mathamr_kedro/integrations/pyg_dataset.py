@@ -13,6 +13,7 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph import (
     KIND_NAMES,
     GraphArrays,
+    GraphBatch,
     GraphSchema,
     PreparedGraphs,
     PreparedStore,
@@ -24,7 +25,7 @@ def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
 
     ``x`` holds node types, ``edge_type`` relations, ``virtual`` marks virtual nodes.
     """
-    source, target, relation = graph.directed_edges(schema)
+    source, target, relation = GraphBatch.of_graph(graph, schema).list_edges()
     extra = {
         name: torch.from_numpy(getattr(graph, name).astype(np.int64))
         for name in vars(graph)
@@ -32,8 +33,8 @@ def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
     }
     return Data(
         x=torch.from_numpy(graph.node_type.astype(np.int64)),
-        edge_index=torch.from_numpy(np.stack([source, target])),
-        edge_type=torch.from_numpy(relation),
+        edge_index=torch.stack([source, target]),
+        edge_type=relation,
         virtual=torch.arange(graph.num_nodes) >= graph.num_content,
         **extra,
     )

@@ -28,7 +28,7 @@ from mathamr_kedro.base.types import Grade, TopicId
 from mathamr_kedro.evaluation.metrics import Measure
 from mathamr_kedro.evaluation.metrics.measures import look_up_grades
 from mathamr_kedro.systems.folds import ALL, deal_topics
-from mathamr_kedro.systems.fusion import Fusion, fuse_runs
+from mathamr_kedro.systems.fusion import WEIGHT_STEPS, Fusion, fuse_runs
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ def fuse_by_folds(
     """Fuse runs of one task with weights that are to raise a measure."""
     topics = list(dict.fromkeys(topic for run in runs for topic in run.lists))
     judged = [t for t in topics if any(g > 0 for g in grades.get(t, {}).values())]
-    grid = list_weights(len(runs), fusion.steps)
+    grid = list_weights(len(runs), WEIGHT_STEPS)
     scores = np.zeros((len(grid), len(judged)))
     for column, topic in enumerate(judged):
         scores[:, column] = _score(runs, fusion, grid, topic, grades[topic], measure)

@@ -15,9 +15,8 @@ Two lists for a query, and what each fusion makes of them (scores scaled to 0 ..
 - ``max`` the best score; ``f1`` the harmonic mean
   :math:`n / \sum_r 1 / s_r`, the F1 of two scores (Amador & Zanibbi 2025).
 
-Scores of a query are scaled to 0 ... 1 by its best and worst (``scale`` ``"minmax"``),
-so that cosines and BM25 go together; what a list does not have counts 0 there. Without
-scaling (``"none"``) it counts as much as the last that the list does have.
+Scores of a query are scaled to 0 ... 1 by its best and worst,
+so that cosines and BM25 go together; what a list does not have counts 0 there.
 """
 
 from __future__ import annotations
@@ -42,6 +41,11 @@ Scores: TypeAlias = NDArray[np.float64]
 WEIGHTED: tuple[FusionMethod, ...] = ("rrf", "score_rrf", "weighted")
 """Methods that weights are for: what a list adds grows with its weight."""
 
+RANK_CONSTANT = 60
+"""The ``k`` of ``rrf`` and ``score_rrf``, as in their papers."""
+WEIGHT_STEPS = 4
+"""Cross-validated weights are multiples of 1 / 4, and sum to 1."""
+
 
 @dataclass(frozen=True)
 class Fusion:
@@ -50,9 +54,6 @@ class Fusion:
     method: FusionMethod = "rrf"
     weights: tuple[float, ...] = ()
     """One for each system, for methods of :data:`WEIGHTED`; equal if empty."""
-    k: int = 60
-    """Constant of ``rrf`` and ``score_rrf``; 60 in their papers."""
-    scale: Literal["minmax", "none"] = "minmax"
     depth: int = 1000
     name: str = ""
     of: tuple[str, ...] = ()
@@ -60,8 +61,6 @@ class Fusion:
     folds: int = 0
     """Cross-validated weights: judged topics are dealt into so many parts, each fused
     with the weights that are best on the others; 0: the weights as they are given."""
-    steps: int = 4
-    """Cross-validated weights are multiples of 1 / steps, and sum to 1."""
 
     def __post_init__(self) -> None:
         if self.weights and self.method not in WEIGHTED:
@@ -73,12 +72,11 @@ class Fusion:
             raise ConfigurationError(
                 f"Expected weights of at least 0, not all 0 (got {self.weights!r})"
             )
-        check_range(self, "k", least=0)
         check_range(self, "depth", least=1)
-        if self.folds and (self.folds < 2 or self.steps < 1):
+        if self.folds and self.folds < 2:
             raise ConfigurationError(
-                f"Expected folds of at least 2 and positive steps for the fusion "
-                f"{self.name!r} (got {self.folds!r}, {self.steps!r})"
+                f"Expected folds of at least 2 for the fusion {self.name!r} (got "
+                f"{self.folds!r})"
             )
         if self.folds and (self.weights or self.method not in WEIGHTED):
             raise ConfigurationError(
@@ -129,12 +127,12 @@ class Fusion:
         for row, found in enumerate(rankings):
             columns = [place[i] for i in found.ids]
             ranks[row, columns] = weights[row] / (
-                self.k + np.arange(1, len(columns) + 1)
+                RANK_CONSTANT + np.arange(1, len(columns) + 1)
             )
             if columns:
-                if self.scale == "none":
-                    table[row] = found.scores.min()
-                table[row, columns] = self._scale(found.scores)
+                low, high = found.scores.min(), found.scores.max()
+                span = high - low
+                table[row, columns] = (found.scores - low) / span if span else 1.0
         match self.method:
             case "rrf":
                 return ranks
@@ -150,15 +148,6 @@ class Fusion:
                 return np.tile(mean, (len(table), 1))
         shares: Scores = weights[:, None] * table
         return shares / weights.sum()
-
-    def _scale(self, scores: Scores) -> Scores:
-        low, high = scores.min(), scores.max()
-        if self.scale == "none":
-            return scores
-        scaled: Scores = (
-            (scores - low) / (high - low) if high > low else np.ones_like(scores)
-        )
-        return scaled
 
 
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str | None = None) -> Run:

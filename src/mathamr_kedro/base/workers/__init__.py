@@ -31,6 +31,7 @@ from mathamr_kedro.base.workers.run import (
     Failed,
     Partition,
     PartitionResult,
+    run_each,
     run_partitions,
 )
 
@@ -42,5 +43,6 @@ __all__ = [
     "WorkerConfig",
     "current_slot",
     "explain_error",
+    "run_each",
     "run_partitions",
 ]

@@ -6,7 +6,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 from mathamr_kedro.base.errors import WorkerError
@@ -124,6 +124,25 @@ def run_partitions(
                 yield step
     finally:
         pool.close()
+
+
+def run_each(
+    function: Function, items: Iterable[tuple[str, Any]], config: WorkerConfig
+) -> Iterator[tuple[str, Any]]:
+    """Run ``function`` on named items, one at a time; each has to succeed.
+
+    Yields:
+        Name and result of each, in their order.
+
+    Raises:
+        WorkerError: an item failed; and what :func:`run_partitions` raises.
+    """
+    partitions = (Partition(name, [item]) for name, item in items)
+    for done in run_partitions(function, partitions, replace(config, batch_size=1)):
+        (result,) = done.results
+        if isinstance(result, Failed):
+            raise WorkerError(f"Shard {done.name!r}: {result.detail}")
+        yield done.name, result
 
 
 @dataclass

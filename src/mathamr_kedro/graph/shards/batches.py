@@ -97,7 +97,7 @@ class GraphBatch:
         return source | target
 
     def list_edges(self) -> tuple[Tensor, Tensor, Tensor]:
-        """List every directed edge as (source, target, relation) in ``int64``, for PyG.
+        """List every directed edge: source, target and relation, in ``int64``.
 
         Order: forward, inverse, virtual node to member, member to virtual node.
         """

@@ -158,6 +158,10 @@ class GraphShards:
         chosen = np.asarray(positions, dtype=np.int64)
         return _spread(self._formula_bounds["formula"], chosen)
 
+    def count_formulas(self, graphs: int) -> int:
+        """Return how many formulas the first graphs have."""
+        return int(self._formula_bounds["formula"][graphs])
+
     def position(self, key: str) -> int:
         """Find the graph of a post."""
         if key not in self._positions:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from mathamr_kedro.amr import (
     AUTO,
@@ -15,7 +15,7 @@ from mathamr_kedro.amr import (
     ParseTexts,
 )
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import check_range, read_parameters
+from mathamr_kedro.base.parameters import StageParameters, check_range
 from mathamr_kedro.base.workers import WorkerConfig
 from mathamr_kedro.corpus import QueryPart
 
@@ -23,8 +23,10 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
-class AmrParsingConfig(Parsers):
+class AmrParsingConfig(Parsers, StageParameters):
     """Parameters of the stage, ``conf/<env>/parameters/amr_parsing.yml``."""
+
+    STAGE: ClassVar = "amr_parsing"
 
     parser: str
     """``auto``: the thesis' parser if it is installed, otherwise our own."""
@@ -44,11 +46,6 @@ class AmrParsingConfig(Parsers):
                 f"Expected each of query_parts once (got {list(self.query_parts)!r})"
             )
         check_range(self, "posts_per_shard", least=1)
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> AmrParsingConfig:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="amr_parsing")
 
     def check_machine(self) -> None:
         """Warn of a parser that is not installed; existing graphs need none."""

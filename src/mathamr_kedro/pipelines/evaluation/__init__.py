@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import StageParameters
 from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.runs.fusions import explain_parts
 from mathamr_kedro.systems import (
@@ -26,8 +26,10 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class EvaluationConfig:
+class EvaluationConfig(StageParameters):
     """The systems that are compared, and how they are scored."""
+
+    STAGE: ClassVar = "evaluation"
 
     strategies: tuple[Strategy, ...] = ()
     """For posts; empty: only that of the indexing stage."""
@@ -61,11 +63,6 @@ class EvaluationConfig:
             )
         self.choose_protocol(1)  # refuses unknown measures
         self._check_systems()
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> EvaluationConfig:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="evaluation")
 
     def check_machine(self) -> None:
         """Refuse baselines whose model is not here; optional ones are skipped then."""

@@ -9,13 +9,11 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum, name_version
-from mathamr_kedro.base.errors import WorkerError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Failure
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
@@ -23,6 +21,7 @@ from mathamr_kedro.base.workers import (
     Failed,
     Partition,
     PartitionResult,
+    run_each,
     run_partitions,
 )
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
@@ -86,16 +85,10 @@ def describe_math_graphs(
     """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
     config = GraphFusionConfig.read(parameters)
     tally = GraphTally()
-    workers = replace(config.workers, batch_size=1)
-    files = [Partition(name, [file]) for name, file in math_graphs.shards()]
-    for done in report_progress(
-        run_partitions(GraphTally.of_files, files, workers),
-        "shards described",
-        total=len(files),
-    ):
-        if isinstance(done.results[0], Failed):
-            raise WorkerError(f"Shard {done.name!r}: {done.results[0].detail}")
-        tally.merge(done.results[0])
+    tallies = run_each(GraphTally.of_files, math_graphs.shards(), config.workers)
+    total = len(math_graphs.counts_by_shard)
+    for _, found in report_progress(tallies, "shards described", total=total):
+        tally.merge(found)
     lost, notes = _count_reasons(amr_failures, fusion_failures)
     pairs = training_pairs.counts.get("written", 0)
     statistics = {

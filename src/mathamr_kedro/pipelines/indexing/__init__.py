@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import StageParameters
 from mathamr_kedro.systems.mathamr_plus import EncodingConfig, Strategy
 from mathamr_kedro.systems.search_config import SearchConfig
 from mathamr_kedro.vectors import Dtype, EngineConfig
 
 
 @dataclass(frozen=True)
-class IndexingConfig:
+class IndexingConfig(StageParameters):
     """Parameters of the stage, ``conf/<env>/parameters/indexing.yml``."""
+
+    STAGE: ClassVar = "indexing"
 
     dtype: Dtype = "float32"
     """Of the vectors on disk; ``float16`` takes half the room."""
@@ -24,11 +25,6 @@ class IndexingConfig:
     """How later stages search for posts."""
     search: SearchConfig = field(default_factory=SearchConfig)
     """How people do."""
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> IndexingConfig:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="indexing")
 
     def check_machine(self) -> None:
         """Refuse a GPU that is not here."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum
-from mathamr_kedro.base.errors import WorkerError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import CleanText, FormulaInstance, restore_latex
 from mathamr_kedro.base.shards import EndOfShards, Shard, StartOfShards
-from mathamr_kedro.base.workers import Failed, Partition, run_partitions
+from mathamr_kedro.base.workers import run_each
 from mathamr_kedro.corpus import FormulaIds, name_part, take_part
 from mathamr_kedro.datasets import GraphBlocks, PenmanShards, ShardedTable, VariantShard
 from mathamr_kedro.formula import TreeStore
@@ -59,13 +58,9 @@ def build_blocks(
         for shard in math_graphs.counts_by_shard
         if not start.is_finished(shard, checksums.get(shard, ""))
     }
-    partitions = (
-        Partition(shard, [file])
-        for shard, file in math_graphs.shards()
-        if shard in todo
-    )
+    files = (item for item in math_graphs.shards() if item[0] in todo)
     function = partial(build_graph_blocks, variant=config.graph)
-    yield from _build(function, partitions, config, made_from, checksums, len(todo))
+    yield from _build(function, files, config, made_from, checksums, len(todo))
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -88,14 +83,14 @@ def build_formula_blocks(
         without_graph = _FormulasWithoutGraph(
             returnable_formulas, blocks.formula_ids(variant)
         )
-        partitions = (
-            Partition(file.stem, [found])
+        items = (
+            (file.stem, found)
             for file in files
             if (found := without_graph.take(file)) and file.stem not in start.finished
         )
         function = BuildFormulaBlocks(formula_trees.path, mode, config.graph)
         total = len({file.stem for file in files} - start.finished)
-        yield from _build(function, partitions, config, made_from, {}, total)
+        yield from _build(function, items, config, made_from, {}, total)
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -235,24 +230,21 @@ def _list_ids(formulas: ShardedTable) -> FormulaIds:
 
 def _build(
     function: Callable[[Sequence[Any]], Sequence[GraphBlock]],
-    partitions: Iterable[Partition],
+    items: Iterable[tuple[str, Any]],
     config: PreprocessingConfig,
     made_from: str,
     sources: Mapping[str, str],
     total: int,
 ) -> Iterator[VariantShard]:
-    """Build one block for each partition; log graphs that could not be built."""
-    workers = replace(config.workers, batch_size=1)
-    results = run_partitions(function, partitions, workers)
-    for result in report_progress(results, "shards turned into arrays", total=total):
-        block = result.results[0]
-        if isinstance(block, Failed):
-            raise WorkerError(f"Shard {result.name!r}: {block.detail}")
+    """Build one block for each item; log graphs that could not be built."""
+    blocks = run_each(function, items, config.workers)
+    for name, block in report_progress(
+        blocks, "shards turned into arrays", total=total
+    ):
         for key, reason in block.failures:
             logger.warning("no arrays for %s: %s", key, reason)
         counts = {"written": len(block.keys), "dropped": len(block.failures)}
-        source = sources.get(result.name, "")
-        shard = Shard(result.name, made_from, block, counts, source)
+        shard = Shard(name, made_from, block, counts, sources.get(name, ""))
         yield VariantShard(config.variant_key, shard)
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
-from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.base.parameters import StageParameters
 from mathamr_kedro.evaluation.stats import PaperTable, TestConfig
 from mathamr_kedro.experiments.examples import ExamplesConfig
 
 
 @dataclass(frozen=True)
-class SignificanceConfig:
+class SignificanceConfig(StageParameters):
     """Parameters of the stage, ``conf/<env>/parameters/significance.yml``."""
+
+    STAGE: ClassVar = "significance"
 
     tests: TestConfig = field(default_factory=TestConfig)
     topic_set: str | None = None
@@ -24,8 +26,3 @@ class SignificanceConfig:
     """Tables of other papers by name, e.g. ``003.2``; written if the experiment, or
     the evaluation, has a figure of them."""
     examples: ExamplesConfig = field(default_factory=ExamplesConfig)
-
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> SignificanceConfig:
-        """Check what the configuration gave."""
-        return read_parameters(cls, values, where="significance")

@@ -200,25 +200,12 @@ def _track(
     mlflow.set_tracking_uri(place)
     mlflow.set_experiment("mathamr_plus")
     with mlflow.start_run(run_name=folder.name) as run:
-        mlflow.log_params(_flatten(described))
+        # Under dotted names; searches need not wait for pandas.
+        settings = import_module("pandas").json_normalize(dict(described))
+        mlflow.log_params(settings.iloc[0].to_dict())
         for record in history:
             measures = {k: v for k, v in record.items() if isinstance(v, int | float)}
             mlflow.log_metrics(measures, step=int(record["epoch"]))
         mlflow.log_artifacts(str(model_dir), artifact_path="model")
         known[place] = run.info.run_id
     note.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
-
-
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return nested settings under dotted names.
-
-    >>> _flatten({"loss": {"beta": 0.3}, "seed": 1})
-    {'loss.beta': 0.3, 'seed': 1}
-    """
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, Mapping):
-            flat |= _flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat

@@ -31,7 +31,6 @@ from mathamr_kedro.base.errors import (
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
-    WorkerError,
 )
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.parameters import check_range
@@ -39,13 +38,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.shards import LIST_NAME
 from mathamr_kedro.base.types import FormulaId
-from mathamr_kedro.base.workers import (
-    Failed,
-    Partition,
-    PartitionResult,
-    WorkerConfig,
-    run_partitions,
-)
+from mathamr_kedro.base.workers import WorkerConfig, run_each
 from mathamr_kedro.graph import (
     FORMULA,
     FORMULA_TYPE,
@@ -63,9 +56,6 @@ from mathamr_kedro.vectors.post_vectors import PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
 logger = logging.getLogger(__name__)
-
-_AT_ONCE = 1 << 16
-"""Graphs whose formulas are counted at once."""
 
 _give_back: Any = getattr(ctypes.CDLL(None), "malloc_trim", lambda spare: None)
 """Gives freed memory back: the C library of Linux had kept 200 KB for every post."""
@@ -159,22 +149,16 @@ def encode_collection(
     """
     ranges = _list_ranges(graphs.count(), of, config.posts_per_shard, writer.shards)
     missing = {r.name: r for r in ranges}
-    partitions = (Partition(name, [r]) for name, r in missing.items())
-    results = run_partitions(function, partitions, config.workers)
+    results = run_each(function, missing.items(), config.workers)
     total = sum(r.last - r.first for r in ranges)
     what = f"{of.partition('-')[0]} encoded"
-    for result in report_progress(results, what, _count_posts, total=total):
-        encoded = result.results[0]
-        if isinstance(encoded, Failed):
-            raise WorkerError(f"Shard {result.name!r}: {encoded.detail}")
-        chosen = missing[result.name]
+    for name, encoded in report_progress(
+        results, what, lambda result: len(result[1]), total=total
+    ):
+        chosen = missing[name]
         posts = graphs.describe(np.arange(chosen.first, chosen.last), encoded)
         writer.write(posts, chosen)
     graphs.prove(VectorStore(writer.folder), of)
-
-
-def _count_posts(result: PartitionResult) -> int:
-    return sum(len(r) for r in result.results if not isinstance(r, Failed))
 
 
 class CollectionGraphs:
@@ -212,14 +196,7 @@ class CollectionGraphs:
         keys = [self._shards.keys[i] for i in range(self.count())]
         lost = [k for k in keys if k not in store]
         shards = [r for r in store.shards if r.of == of]
-        formulas = sum(
-            len(
-                self._shards.name_formulas(np.arange(a, min(a + _AT_ONCE, len(keys))))[
-                    0
-                ]
-            )
-            for a in range(0, len(keys), _AT_ONCE)
-        )
+        formulas = self._shards.count_formulas(len(keys))
         for name, expected, found in (
             ("posts in shards", len(keys), sum(r.last - r.first for r in shards)),
             ("formulas in shards", formulas, sum(r.formulas for r in shards)),
