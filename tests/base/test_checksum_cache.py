@@ -81,27 +81,6 @@ def test_a_file_rests_two_seconds_before_it_is_remembered(
     assert len(read) == reads
 
 
-def test_two_seconds_are_too_few_where_times_are_whole_seconds(
-    tmp_path, read, monkeypatch
-):
-    path = tmp_path / "Posts.xml"
-    path.write_text("x")
-    os.utime(path, (2**31, 2**31))
-    monkeypatch.setattr("mathamr_kedro.base.checksums.time.time", lambda: 2.0**31 + 2)
-    checksums = ChecksumCache()
-    assert checksums.checksum(path) == checksums.checksum(path)
-    assert len(read) == 2
-
-
-def test_a_file_that_may_still_change_is_not_remembered(file, read, monkeypatch):
-    # A busy machine may take more than two seconds until here.
-    monkeypatch.setattr("mathamr_kedro.base.checksums._RACE_SECONDS", 60.0)
-    checksums = ChecksumCache()
-    checksums.checksum(file)
-    checksums.checksum(file)
-    assert len(read) == 2
-
-
 def test_damaged_and_unwritable_caches_are_passed_over(file, tmp_path):
     cache = tmp_path / "checksums.json"
     cache.write_text("{")

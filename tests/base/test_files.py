@@ -12,7 +12,6 @@ from threading import Thread
 
 import pytest
 
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import DiskFullError, LockedError, StorageError
 from mathamr_kedro.base.files import (
     FolderLock,
@@ -140,20 +139,6 @@ def test_folders_above_are_made(tmp_path):
     assert (tmp_path / "c" / "d").is_dir()
 
 
-def test_who_writes_a_part_is_not_disturbed(tmp_path):
-    writer = subprocess.Popen(["sleep", "600"])
-    try:
-        part = tmp_path / f".a.txt.{socket.gethostname()}.{writer.pid}.part"
-        part.write_text("half")
-        write_text(tmp_path / "a.txt", "whole")
-        assert names(tmp_path) == [part.name, "a.txt"]
-        with pytest.raises(subprocess.TimeoutExpired):
-            writer.wait(0.1)
-    finally:
-        writer.kill()
-        writer.wait()
-
-
 def test_a_part_that_another_process_takes_away_first_is_no_error(
     tmp_path, monkeypatch
 ):
@@ -180,21 +165,6 @@ def test_parts_of_another_user_stay(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "kill", refuse)
     write_text(tmp_path / "a.txt", "whole")
     assert names(tmp_path) == [part.name, "a.txt"]
-
-
-def test_checksum_does_not_depend_on_the_order_of_keys():
-    assert checksum({"a": 1, "b": {"c": 2, "d": 3}}) == checksum(
-        {"b": {"d": 3, "c": 2}, "a": 1}
-    )
-    assert checksum({"a": 1}) != checksum({"a": 2})
-
-
-def test_closed_lock_lets_others_in_while_it_is_still_known(tmp_path):
-    first = FolderLock(tmp_path, "wait")
-    first.close()
-    second = FolderLock(tmp_path, "wait")
-    second.close()
-    assert first is not second
 
 
 def test_second_lock_is_refused_with_the_remedy(tmp_path):

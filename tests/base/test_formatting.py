@@ -35,10 +35,6 @@ def test_noise_ends_at_the_twelfth_decimal():
     assert format_score(0.3625 + 3e-12, 3) == "0.363"
 
 
-def test_there_is_no_minus_before_zero():
-    assert format_score(-1e-16, signed=True) == "+0.0000"
-
-
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [(4.9, "4.9 s"), (5, "5 s"), (59, "59 s"), (60, "1 min 0 s"), (3600, "1 h 0 min")],

@@ -49,38 +49,6 @@ def test_what_is_slow_is_never_zero_per_second(clock, caplog, each, rate):
     assert not any(re.search(r"\b0/s", message) for message in caplog.messages)
 
 
-def test_more_than_expected_is_no_more_than_all(clock, caplog):
-    run(clock, 30, 1, total=5)
-    assert caplog.messages[0] == "posts: 10 of 5 (100 %), 1.0/s"
-
-
-def test_more_bytes_than_expected_are_no_more_than_all(clock, caplog):
-    for _ in report_progress(range(1), "posts", total_bytes=100):
-        count_bytes(250)
-        clock.now += 10
-    assert caplog.messages[0] == "posts: 1 so far, 100 % of the files, 10.0 s each"
-
-
-def test_nothing_of_nothing_is_all(clock, caplog):
-    run(clock, 1, 10, total=0)
-    assert caplog.messages[0] == "posts: 1 of 0 (100 %), 10.0 s each"
-
-
-def test_where_neither_total_nor_bytes_are_known_no_share_is_said(clock, caplog):
-    for _ in report_progress(range(1), "posts"):
-        count_bytes(250)
-        clock.now += 10
-    assert caplog.messages[0] == "posts: 1 so far, 10.0 s each"
-
-
-def test_bytes_of_earlier_loops_do_not_count(clock, caplog):
-    count_bytes(10_000)
-    for _ in report_progress(range(2), "posts", total_bytes=1000):
-        count_bytes(500)
-        clock.now += 10
-    assert "50 % of the files" in caplog.messages[0]
-
-
 def test_a_loop_that_had_a_line_ends_with_one(clock, caplog):
     run(clock, 8, 0.125, total=8, seconds=0.25)
     assert caplog.messages[0] == "posts: 2 of 8 (25 %), 8.0/s, 0.8 s left"
@@ -110,3 +78,20 @@ def test_bytes_tell_how_far_it_is_where_no_total_is_known(clock, caplog):
 def test_the_end_gets_a_line_after_two_seconds(clock, caplog, each, lines):
     run(clock, 4, each, total=4, seconds=60)
     assert len(caplog.messages) == lines
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"total": 0}, "1 of 0 (100 %)"),
+        ({"total_bytes": 100}, "1 so far, 100 % of the files"),  # more than expected
+        ({"total_bytes": 500}, "1 so far, 50 % of the files"),
+        ({}, "1 so far"),
+    ],
+)
+def test_the_share_is_that_of_the_total_or_of_the_bytes(clock, caplog, options, said):
+    count_bytes(10_000)  # of an earlier loop
+    for _ in report_progress(range(1), "posts", **options):
+        count_bytes(250)
+        clock.now += 10
+    assert caplog.messages[0].startswith(f"posts: {said}, 10.0 s each")

@@ -31,8 +31,3 @@ def test_formula_of_a_text_becomes_a_row_of_the_index():
     assert (row.place, row.visual_id, row.latex) == ("body", "70", "x")
     assert (row.comment_id, row.old_visual_id, row.issue) == (None, None, "")
     assert (row.presentation, row.content) == ("", "")
-
-
-def test_what_failed_is_dropped_for_good_unless_it_says_otherwise():
-    failure = Failure("ingestion", "Posts.xml", "line 1", "7", "bad", "")
-    assert (failure.kept, failure.kind) == (False, "permanent")

@@ -252,6 +252,23 @@ counts only while its failures exist too, and none of them is to be retried.
 """
 
 
+def pair_shards(
+    name: str,
+    made_from: str,
+    failures: Sequence[Any],
+    texts: Sequence[str],
+    read: int,
+    source: str = "",
+) -> tuple[Shard, Shard]:
+    """Return the shards of failures and of texts; what has no text was dropped."""
+    written = len(texts)
+    counts = {"read": read, "written": written, "dropped": read - written}
+    return (
+        Shard.of_rows(name, made_from, failures),
+        Shard(name, made_from, "".join(texts), counts, source),
+    )
+
+
 class ShardFolder:
     """A folder of shards with the list of the finished ones."""
 

@@ -45,14 +45,6 @@ class GraphBlocks:
         path = self._base / f"{variant}-v{VERSION}"
         return self._folders.setdefault(variant, ShardFolder(path, SUFFIX))
 
-    def checksum(self, variant: str) -> str:
-        """Return the checksum of the blocks of a variant."""
-        return self.folder(variant).checksum
-
-    def total(self, variant: str, count: str) -> int:
-        """Return a count over all blocks of a variant, e.g. ``"written"``."""
-        return self.folder(variant).total(count)
-
     def blocks(self, variant: str) -> Iterator[GraphBlock]:
         """Yield the blocks of a variant, in order.
 

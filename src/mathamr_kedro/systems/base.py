@@ -277,6 +277,26 @@ class Rankings(Index):
         return rankers[form or next(iter(rankers))](queries, depth)
 
 
+class TextIndex(Index):
+    """An index of texts, with one ranking; posts may be changed after indexing."""
+
+    def __init__(self, name: str, finds: frozenset[Target]) -> None:
+        self._name, self._finds = name, finds
+        self._added: Mapping[PostId, Post] = {}
+        self._changed: frozenset[PostId] = frozenset()
+
+    def list_forms(self, target: Target) -> Sequence[str]:
+        """Return the one name."""
+        return [self._name] if target in self._finds else []
+
+    def update(self, added: Mapping[PostId, Post], deleted: Iterable[PostId]) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted.
+
+        To be called before the first query.
+        """
+        self._added, self._changed = added, frozenset((*added, *deleted))
+
+
 @dataclass(frozen=True)
 class Collection:
     """What systems read; each part is asked for again if it is needed twice."""

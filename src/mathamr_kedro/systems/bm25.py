@@ -25,7 +25,6 @@ small index with the same statistics; ``bm25_graph`` does not find them.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection as Ids
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -43,10 +42,10 @@ from mathamr_kedro.graph import read_math_graph
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
-    Index,
     PostTypes,
     Query,
     Target,
+    TextIndex,
     TreeLookup,
     WordShare,
     choose_instances,
@@ -121,27 +120,14 @@ class Bm25:
         return Bm25Index(self.name, self.finds, data, folder)
 
 
-class Bm25Index(Index):
+class Bm25Index(TextIndex):
     """Ranks posts and formulas by their terms."""
 
     def __init__(
         self, name: str, finds: frozenset[Target], data: Collection, folder: Path
     ) -> None:
-        self._name, self._finds = name, finds
+        super().__init__(name, finds)
         self._data, self._folder = data, folder
-        self._added: Mapping[PostId, Post] = {}
-        self._changed: frozenset[PostId] = frozenset()
-
-    def update(self, added: Mapping[PostId, Post], deleted: Ids[PostId]) -> None:
-        """Find what was added or replaced after indexing, and not what was deleted.
-
-        To be called before the first query.
-        """
-        self._added, self._changed = added, frozenset((*added, *deleted))
-
-    def list_forms(self, target: Target) -> Sequence[str]:
-        """Return the one name."""
-        return [self._name] if target in self._finds else []
 
     def rank(
         self,

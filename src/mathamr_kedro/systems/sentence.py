@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Collection as Ids
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
@@ -33,15 +32,14 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
-from mathamr_kedro.base.types import PostId
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
-    Index,
     PostTypes,
     Query,
     Target,
+    TextIndex,
     choose_instances,
     load_formulas,
     name_formulas,
@@ -162,22 +160,13 @@ def _read_formulas(data: Collection, folder: Path) -> _Texts:
     return texts, {}, len(chosen)
 
 
-class SentenceIndex(Index):
+class SentenceIndex(TextIndex):
     """Ranks texts by the cosine of their vector with that of a query."""
 
     def __init__(self, system: SentenceVectors, folder: Path) -> None:
+        super().__init__(system.name, system.finds)
         self._system, self._folder = system, folder
         self._spaces: dict[Target, tuple[ExactSpace, NDArray[np.object_]]] = {}
-        self._added: Mapping[PostId, Post] = {}
-        self._changed: frozenset[PostId] = frozenset()
-
-    def update(self, added: Mapping[PostId, Post], deleted: Ids[PostId]) -> None:
-        """Find what was added or replaced after indexing, and not what was deleted."""
-        self._added, self._changed = added, frozenset((*added, *deleted))
-
-    def list_forms(self, target: Target) -> Sequence[str]:
-        """Return the one name."""
-        return [self._system.name] if target in self._system.finds else []
 
     def rank(
         self,

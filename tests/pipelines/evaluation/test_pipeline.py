@@ -10,7 +10,6 @@ import pytest
 
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.pipelines.evaluation.efficiency import describe_training
-from mathamr_kedro.trec import read_run
 from tests.pipelines.evaluation.planted_world import (
     JUDGMENTS,
     MACHINE,
@@ -112,14 +111,6 @@ def test_run_files_have_the_forms_of_trec_and_of_the_lab(catalog) -> None:
     ]  # fmt: skip
     visual = read_lines(catalog, 2, "ARQMath-1/mathamr_plus.trec")
     assert [line[2] for line in visual] == ["70", "71"]
-
-
-def test_files_are_told_apart_by_our_own_reader(catalog) -> None:
-    folder = catalog.load("runs").folder
-    run = read_run(folder / "task1/ARQMath-1/bm25.tsv", "arqmath1")
-    assert list(run.lists["A.1"].ids) == ["3"]
-    run = read_run(folder / "task2/ARQMath-1/bm25.tsv", "arqmath2")
-    assert run.holds_instances
 
 
 def test_baselines_find_answers_and_returnable_formulas_alone(catalog) -> None:

@@ -9,16 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
-    MalformedInputError,
     MissingInputError,
     find_cause,
 )
 from mathamr_kedro.base.records import FormulaInstance
-from mathamr_kedro.graph.preparation import CONFIGURATION
 from mathamr_kedro.systems import Query
 from mathamr_kedro.vectors import EngineConfig
 from mathamr_kedro.vectors.edge import EdgeConnection
@@ -139,24 +136,6 @@ def test_killed_encoding_goes_on_behind_the_last_shard(
     names = [r.name for r in calls if r.name.startswith("posts")]
     assert names == [f"posts-0000000{i}-0000000{i + 1}" for i in (0, 1, 2, 2, 3)]
     assert finished.load("mathamr_plus.index").counts["posts"] == 4
-    write_encoder(data, seed=0)
-
-
-def test_returnable_formulas_without_a_vector_are_named(data: Path, catalog) -> None:
-    graphs = catalog.load("mathamr_plus.prepared").list()[0]
-    file = graphs.folder / "returnable_posts.npy"
-    flags = np.load(file)
-    assert flags.tolist() == [True, True, True]
-    np.save(file, flags & False)
-    write_checksums(graphs.folder, skip=(CONFIGURATION,))
-    write_encoder(data, seed=3)
-    index = run_stage(data, "indexing").load("mathamr_plus.index")
-    assert index.counts["formulas"] == 0
-    np.save(file, flags)
-    write_checksums(graphs.folder, skip=(CONFIGURATION,))
-    with pytest.raises(Exception, match=r"none for 3, e\.g\. f0, f1, f0") as caught:
-        run_stage(data, "indexing")
-    assert isinstance(find_cause(caught.value), MalformedInputError)
     write_encoder(data, seed=0)
 
 

@@ -17,7 +17,6 @@ from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, MODEL
 from mathamr_kedro.learning.trainer import EncoderLearner
 from mathamr_kedro.pipelines.training.nodes import write_document_vectors
-from tests.pipelines.graph_world import open_catalog
 from tests.pipelines.training_world import (
     read_weights,
     run_training,
@@ -71,14 +70,6 @@ def test_encoder_opens_in_a_notebook(trained) -> None:
     vectors = encoder(graphs.graph(graphs.position("1")))
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-6)
     assert vectors.shape[1] == encoder.config.projection_dim
-
-
-def test_missing_encoder_is_named(tmp_path: Path) -> None:
-    missing = open_catalog(tmp_path)
-    assert not missing.exists("mathamr_plus.model")
-    with pytest.raises(Exception, match="run the stage 'training'") as caught:
-        missing.load("mathamr_plus.model")
-    assert isinstance(find_cause(caught.value), MissingInputError)
 
 
 def test_second_run_trains_nothing(data: Path, trained, monkeypatch) -> None:

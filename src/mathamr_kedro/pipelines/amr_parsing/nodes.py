@@ -30,7 +30,13 @@ from mathamr_kedro.amr import (
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import GraphError, MissingInputError
 from mathamr_kedro.base.records import CleanText, Failure, Post, Topic
-from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.base.shards import (
+    EndOfShards,
+    Shard,
+    ShardPairs,
+    StartOfShards,
+    pair_shards,
+)
 from mathamr_kedro.base.workers import Failed, Partition, run_partitions
 from mathamr_kedro.corpus import QueryPart, RecordTables, name_part, take_part
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
@@ -109,12 +115,7 @@ def make_shards(
         lost = parsed.failures if isinstance(parsed, ParsedText) else ()
         notes = (Failure(*head, *failure, kept=True) for failure in lost)
         failures.extend(note.classify() for note in notes)
-    written = len(blocks)
-    counts = {"read": len(rows), "written": written, "dropped": len(rows) - written}
-    return (
-        Shard.of_rows(name, made_from, failures),
-        Shard(name, made_from, "".join(blocks), counts),
-    )
+    return pair_shards(name, made_from, failures, blocks, len(rows))
 
 
 def _cut_table(texts: ShardedTable, size: int) -> Iterator[_Piece]:

@@ -22,6 +22,9 @@ _INDEX = (
     "formula_bytes", "bytes_from", "post_types", "seconds", "machine",
 )  # fmt: skip
 
+TASK_COUNTS = {"1": ("vectors", "post_bytes"), "2": ("formulas", "formula_bytes")}
+"""Which vectors of a type of post a task searches, and their bytes."""
+
 
 def describe_training(
     history: Sequence[Values], parameters: Mapping[str, int]
@@ -65,24 +68,20 @@ def describe_index(index: Values) -> dict[str, Any]:
     Task 1 returns answers (Table 4.20), Task 2 formulas of any post (Table 4.22).
     """
     types: Mapping[str, Values] = index["post_types"]
-    answers = {name: types[name] for name in TASK_1_TYPES if name in types}
-    formulas = {name: found for name, found in types.items() if found["formulas"]}
-    return {name: index[name] for name in _INDEX} | {
-        "tasks": {
-            "1": {
-                "post_types": list(answers),
-                "posts": sum(found["posts"] for found in answers.values()),
-                "vectors": sum(found["vectors"] for found in answers.values()),
-                "bytes": sum(found["post_bytes"] for found in answers.values()),
-            },
-            "2": {
-                "post_types": list(formulas),
-                "posts": sum(found["posts"] for found in formulas.values()),
-                "vectors": sum(found["formulas"] for found in formulas.values()),
-                "bytes": sum(found["formula_bytes"] for found in formulas.values()),
-            },
-        }
+    searched = {
+        "1": {name: types[name] for name in TASK_1_TYPES if name in types},
+        "2": {name: found for name, found in types.items() if found["formulas"]},
     }
+    tasks = {
+        task: {
+            "post_types": list(found),
+            "posts": sum(part["posts"] for part in found.values()),
+            "vectors": sum(part[TASK_COUNTS[task][0]] for part in found.values()),
+            "bytes": sum(part[TASK_COUNTS[task][1]] for part in found.values()),
+        }
+        for task, found in searched.items()
+    }
+    return {name: index[name] for name in _INDEX} | {"tasks": tasks}
 
 
 def describe_searches(runs: Sequence[Run], batch_size: int) -> list[dict[str, Any]]:

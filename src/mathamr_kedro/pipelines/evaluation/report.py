@@ -13,6 +13,7 @@ from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
 from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
 from mathamr_kedro.figures import COLOURS, add_legend, draw_bars, make_figure
+from mathamr_kedro.pipelines.evaluation.efficiency import TASK_COUNTS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -232,10 +233,7 @@ def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
         Column("bytes", "MiB", 1, scale=1 / 2**20),
     )
     rows = []
-    for task, (vectors, size) in {
-        "1": ("vectors", "post_bytes"),
-        "2": ("formulas", "formula_bytes"),
-    }.items():
+    for task, (vectors, size) in TASK_COUNTS.items():
         whole = index["tasks"][task]
         for name in whole["post_types"]:
             found = index["post_types"][name]

@@ -16,7 +16,13 @@ from matplotlib.figure import Figure
 from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
+from mathamr_kedro.base.shards import (
+    EndOfShards,
+    Shard,
+    ShardPairs,
+    StartOfShards,
+    pair_shards,
+)
 from mathamr_kedro.base.workers import (
     Failed,
     Partition,
@@ -110,12 +116,8 @@ def _make_shards(
 ) -> tuple[Shard, Shard]:
     failures = list(_list_failures(result.name, result.results))
     texts = [r.text for r in result.results if isinstance(r, FusedRecord) and r.text]
-    read, written = len(result.items), len(texts)
-    counts = {"read": read, "written": written, "dropped": read - written}
-    return (
-        Shard.of_rows(result.name, made_from, failures),
-        Shard(result.name, made_from, "".join(texts), counts, source),
-    )
+    read = len(result.items)
+    return pair_shards(result.name, made_from, failures, texts, read, source)
 
 
 def _list_failures(

@@ -74,7 +74,7 @@ def build_formula_blocks(
     """Build a graph for each returnable formula that no other graph has."""
     config = PreprocessingConfig.read(parameters)
     variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
-    sources = returnable_formulas.checksum, blocks.checksum(variant)
+    sources = returnable_formulas.checksum, blocks.folder(variant).checksum
     made_from = checksum("formulas", *sources, formula_trees.made_from, mode)
     start = StartOfShards(made_from)
     yield VariantShard(variant, start)
@@ -147,7 +147,8 @@ def number_graphs(
     """
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
-    sources = {name: found.checksum(variant) for name, found in blocks.items()}
+    folders = {name: found.folder(variant) for name, found in blocks.items()}
+    sources = {name: folder.checksum for name, folder in folders.items()}
     made_from = [sources["posts"], training_pairs.checksum]
     if config.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.names, vocabularies.relations.names
@@ -155,7 +156,7 @@ def number_graphs(
 
     def number(name: str) -> Iterator[GraphBlock]:
         found = vocabularies.renumber(blocks[name].blocks(variant))
-        total = blocks[name].total(variant, "written")
+        total = folders[name].total("written")
         return report_progress(
             found, f"{name} numbered", lambda b: len(b.keys), total=total
         )
@@ -183,8 +184,8 @@ def number_graphs(
         write_texts=write_texts,
         report={
             "vocabulary": asdict(vocabularies.report),
-            **{name: found.total(variant, "written") for name, found in blocks.items()},
-            "failed": sum(found.total(variant, "dropped") for found in blocks.values()),
+            **{name: folder.total("written") for name, folder in folders.items()},
+            "failed": sum(folder.total("dropped") for folder in folders.values()),
             "returnable_formulas": returnable_formulas.counts.get("written", 0),
             "train_pairs": len(split.train),
             "validation_pairs": len(split.validation),

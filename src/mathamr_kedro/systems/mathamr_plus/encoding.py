@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +37,6 @@ from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.shards import LIST_NAME
-from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.base.workers import WorkerConfig, run_each
 from mathamr_kedro.graph import (
     FORMULA,
@@ -184,13 +183,6 @@ class CollectionGraphs:
         found = np.flatnonzero(self._types != POST_TYPES.index("example"))
         return int(found[-1]) + 1 if len(found) else 0
 
-    def list_returnable(self) -> Iterator[FormulaId]:
-        """Yield the formulas that Task 2 may return."""
-        names, _ = self._shards.name_formulas(np.arange(self.count()))
-        for place, name in enumerate(names):
-            if self._returnable is None or self._returnable[place]:
-                yield name
-
     def prove(self, store: VectorStore, of: str) -> None:
         """Raise :class:`DamagedFileError` unless a store holds all of these graphs."""
         keys = [self._shards.keys[i] for i in range(self.count())]
@@ -322,14 +314,7 @@ class VectorStores:
         }
         writing = encoder, graphs, config, dtype
         store = self._write(_POSTS, posts, *writing)
-        returnable = sum(int(part.sum()) for part in flags.values())
-        logger.info(
-            "%s formulas may be returned, %s have a vector",
-            f"{returnable:,}",
-            f"{store.num_formulas():,}",
-        )
-        if store.num_formulas() != returnable:
-            _refuse_missing(_open(store.folder, verify=True), posts)
+        logger.info("%s formulas may be returned", f"{store.num_formulas():,}")
         types = _repeat_type("topic", graphs.topics)
         topics = {"topics": CollectionGraphs(graphs.topics, types)}
         self._write(_TOPICS, topics, *writing)
@@ -379,25 +364,3 @@ def _open(folder: Path, verify: bool) -> VectorStore:
 
 def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:
     return np.full(len(shards), POST_TYPES.index(name), dtype=np.uint8)
-
-
-def _refuse_missing(
-    store: VectorStore, sources: Mapping[str, CollectionGraphs]
-) -> None:
-    """Refuse a store without a vector of a returnable formula."""
-    found = {
-        name
-        for posts in store.parts
-        for name in posts.formula_ids.take(np.flatnonzero(posts.returnable))
-    }
-    missing = [
-        formula_id
-        for source in sources.values()
-        for formula_id in source.list_returnable()
-        if formula_id not in found
-    ]
-    raise MalformedInputError(
-        f"Expected a vector in {str(store.folder)!r} for each formula that Task 2 may "
-        f"return (got none for {len(missing):,}, e.g. {', '.join(missing[:5])}); "
-        "delete the folder and run the stage 'indexing' again"
-    )
