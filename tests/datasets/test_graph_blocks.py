@@ -8,7 +8,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.shards import EndOfShards, Shard
-from mathamr_kedro.datasets.graph_blocks import GraphBlocksDataset, VariantShard
+from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
 from mathamr_kedro.graph import (
     GraphBlock,
     GraphRecord,
@@ -25,13 +25,12 @@ def make_block(tmp_path: Path, name: str) -> GraphBlock:
 
 
 def test_save_and_load(tmp_path: Path) -> None:
-    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    blocks = GraphBlocks(tmp_path / "blocks")
     for name in ("b", "a"):
         block = make_block(tmp_path, name)
         shard = Shard(name, "f", block, {"written": 1, "dropped": 0})
-        dataset.save(VariantShard("v1", shard))
-    dataset.save(VariantShard("v1", EndOfShards("f")))
-    blocks = dataset.load()
+        blocks.save(VariantShard("v1", shard))
+    blocks.save(VariantShard("v1", EndOfShards("f")))
     assert [block.keys for block in blocks.blocks("v1")] == [["a"], ["b"]]
     assert list(blocks.keys("v1")) == ["a", "b"]
     assert blocks.folder("v1").total("written") == 2
@@ -40,22 +39,22 @@ def test_save_and_load(tmp_path: Path) -> None:
 
 
 def test_variants_share_nothing(tmp_path: Path) -> None:
-    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    blocks = GraphBlocks(tmp_path / "blocks")
     shard = Shard("a", "f", make_block(tmp_path, "a"), {})
-    dataset.save(VariantShard("v1", shard))
-    dataset.save(VariantShard("v2", EndOfShards("f")))
-    assert dataset.load().folder("v2").finished("f") == frozenset()
-    assert list(dataset.load().keys("v2")) == []
+    blocks.save(VariantShard("v1", shard))
+    blocks.save(VariantShard("v2", EndOfShards("f")))
+    assert blocks.folder("v2").finished("f") == frozenset()
+    assert list(blocks.keys("v2")) == []
 
 
 def test_exists(tmp_path: Path) -> None:
-    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
-    assert not dataset.exists()
-    dataset.save(VariantShard("v1", EndOfShards("f")))
-    assert dataset.exists()
+    blocks = GraphBlocks(tmp_path / "blocks")
+    assert not blocks.list()
+    blocks.save(VariantShard("v1", EndOfShards("f")))
+    assert len(blocks.list()) == 1
 
 
 def test_load_missing_file(tmp_path: Path) -> None:
-    dataset = GraphBlocksDataset(filepath=str(tmp_path / "blocks"))
+    blocks = GraphBlocks(tmp_path / "blocks")
     with pytest.raises(MissingInputError, match="missing; run the stage"):
-        list(dataset.load().blocks("v1"))
+        list(blocks.blocks("v1"))

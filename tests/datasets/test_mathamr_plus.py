@@ -12,11 +12,10 @@ from mathamr_kedro.base.shards import EndOfShards
 from mathamr_kedro.datasets.mathamr_plus import (
     VectorIndexDataset,
     VectorIndexing,
-    VectorsDataset,
 )
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.systems import Query
-from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus import Strategy, VectorStores
 from mathamr_kedro.vectors import (
     EngineConfig,
     GraphRange,
@@ -45,17 +44,17 @@ def open_posts(base: Path):
 
 
 def test_vectors_are_opened_by_their_encoder(tmp_path):
-    dataset = VectorsDataset(path=str(tmp_path))
-    assert not dataset.exists()
+    stores = VectorStores(tmp_path)
+    assert not stores.list()
     write_vectors(tmp_path)
-    assert dataset.exists()
-    topics, posts = dataset.load().open("encoder-a")
+    assert len(stores.list()) == 1
+    topics, posts = stores.open("encoder-a")
     assert list(posts.keys()) == ["1"]
     assert list(topics.keys()) == ["A.1"]
 
 
 def test_missing_and_unfinished_vectors_are_named(tmp_path):
-    stores = VectorsDataset(path=str(tmp_path)).load()
+    stores = VectorStores(tmp_path)
     with pytest.raises(MissingInputError, match="encode the posts"):
         stores.open("encoder-a")
     write_vectors(tmp_path, is_complete=False)
@@ -65,7 +64,7 @@ def test_missing_and_unfinished_vectors_are_named(tmp_path):
 
 def test_an_index_is_saved_and_searched(tmp_path):
     write_vectors(tmp_path)
-    vectors = VectorsDataset(path=str(tmp_path)).load().open("encoder-a")
+    vectors = VectorStores(tmp_path).open("encoder-a")
     dataset = VectorIndexDataset(
         filepath=str(tmp_path / "index.json"), path=str(tmp_path)
     )
@@ -83,7 +82,7 @@ def test_an_index_is_saved_and_searched(tmp_path):
 
 def test_an_index_knows_its_server_and_keeps_its_key(tmp_path):
     write_vectors(tmp_path)
-    vectors = VectorsDataset(path=str(tmp_path)).load().open("encoder-a")
+    vectors = VectorStores(tmp_path).open("encoder-a")
     dataset = VectorIndexDataset(
         filepath=str(tmp_path / "index.json"),
         path=str(tmp_path),

@@ -11,16 +11,16 @@ dataset                    loads                  holds
 ``VisualIndexDataset``     ``VisualIndex``        visual ids of formulas
 ``FormulaTreesDataset``    ``TreeStore``          trees of formulas
 ``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards
-``GraphBlocksDataset``     ``GraphBlocks``        graphs as arrays, by variant
-``PreparedGraphsDataset``  ``PreparedStore``      what MathAMR+ is trained on
+``StoreDataset``           ``GraphBlocks``        graphs as arrays, by variant
+``StoreDataset``           ``PreparedStore``      what MathAMR+ is trained on
+``StoreDataset``           ``VectorStores``       vectors of posts and topics
+``StoreDataset``           ``CellStore``          recorded evaluations
 ``EncoderDataset``         ``Encoder``            MathAMR+'s encoder, to be called
-``VectorsDataset``         ``VectorStores``       vectors of posts and topics
 ``VectorIndexDataset``     ``BuiltVectorIndex``   the index of MathAMR+, to be asked
 ``ModelDataset``           ``Training``           the model of a system that learns
 ``IndexDataset``           ``BuiltIndex``         the index of a system, to be asked
 ``SystemRunsDataset``      a list of runs         what a system found for all topics
 ``RunFolderDataset``       ``RunFolder``          run files of systems
-``ExperimentCellsDataset`` ``CellStore``          recorded evaluations
 =========================  =====================  ================================
 
 Pages, figures, scores and facts of stages are Kedro's own datasets: text, Matplotlib,

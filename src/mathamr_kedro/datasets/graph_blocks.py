@@ -1,15 +1,13 @@
-"""Blocks of graphs as a dataset: a folder for each variant of the graphs."""
+"""A store of blocks of graphs: a folder of shards for each variant of the graphs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.shards import ShardFolder, ShardItem
-from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.graph import GraphBlock
 from mathamr_kedro.graph.blocks import VERSION
 
@@ -34,11 +32,15 @@ class GraphBlocks:
         self._folders: dict[str, ShardFolder] = {}
 
     def __repr__(self) -> str:
-        folders = [ShardFolder(f, SUFFIX) for f in sorted(self._base.glob("[!.]*/"))]
+        folders = self.list()
         graphs = [count_nouns(f.total("written"), "graph") for f in folders]
         what = ", ".join(graphs) or "no graphs"
         what = f"{count_nouns(len(folders), 'variant')}: {what}"
         return f"<{type(self).__name__}: {what}, in {self._base}>"
+
+    def save(self, data: VariantShard) -> None:
+        """Write one block; answer a start, record the end."""
+        self.folder(data.variant).save(data.shard, GraphBlock.save)
 
     def folder(self, variant: str) -> ShardFolder:
         """Return the shards of a variant, in the version that is read today."""
@@ -60,29 +62,10 @@ class GraphBlocks:
         for file in folder.files():
             yield from GraphBlock.load_keys(folder.check(file))
 
-    def formula_ids(self, variant: str) -> Iterator[list[str]]:
+    def formula_ids(self, variant: str) -> Iterator[Sequence[str]]:
         """Yield the ids of the formulas of a variant, block by block."""
         return map(GraphBlock.load_formula_ids, self.folder(variant).files())
 
-
-class GraphBlocksDataset(PathDataset[VariantShard, GraphBlocks]):
-    """Saves blocks of a variant as they come; loads :class:`GraphBlocks`.
-
-    Example of a catalog entry::
-
-        graph_blocks:
-          type: mathamr_kedro.datasets.graph_blocks.GraphBlocksDataset
-          filepath: data/04_feature/graph_blocks
-    """
-
-    @cached_property
-    def _blocks(self) -> GraphBlocks:
-        return GraphBlocks(self._path)
-
-    def load(self) -> GraphBlocks:
-        """Return the blocks without reading them."""
-        return self._blocks
-
-    def save(self, data: VariantShard) -> None:
-        """Write one block; answer a start, record the end."""
-        self._blocks.folder(data.variant).save(data.shard, GraphBlock.save)
+    def list(self) -> list[ShardFolder]:
+        """Return the folders of all variants."""
+        return [ShardFolder(f, SUFFIX) for f in sorted(self._base.glob("[!.]*/"))]

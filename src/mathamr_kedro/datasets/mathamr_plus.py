@@ -1,8 +1,9 @@
-"""MathAMR+ as datasets: its prepared graphs, model, vectors and index.
+"""MathAMR+ as datasets: its model and its index.
 
 A node returns what is to be made, and ``save`` makes it, or resumes. Graphs, trainings
-and vectors are in folders named by their checksum, so that several configurations share
-a data root; the model and the index of a run are noted in a file of its own.
+and vectors are in folders named by their checksum (:mod:`.stores`), so that several
+configurations share a data root; the model and the index of a run are noted in a file
+of its own.
 """
 
 from __future__ import annotations
@@ -16,24 +17,19 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kedro.io import AbstractDataset
-
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.datasets.paths import PathDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTable, ShardedTableDataset
 from mathamr_kedro.datasets.systems import LazyIndex, NotedDataset
-from mathamr_kedro.graph import Preparation, PreparedGraphs, PreparedStore
 from mathamr_kedro.systems import Target
 from mathamr_kedro.systems.mathamr_plus import (
     NAME,
     CollectionVectors,
     Encoder,
-    EncodingConfig,
     MathAMRPlusIndex,
     QueryEncoder,
     Strategy,
@@ -42,7 +38,6 @@ from mathamr_kedro.systems.mathamr_plus import (
 )
 from mathamr_kedro.vectors import (
     Changes,
-    Dtype,
     EngineConfig,
     QdrantIndex,
     UpdatableIndex,
@@ -58,30 +53,6 @@ logger = logging.getLogger(__name__)
 
 _LATEST = "latest.txt"
 """Checksum of the encoder whose index is in use."""
-
-
-class PreparedGraphsDataset(PathDataset[Preparation, PreparedStore]):
-    """Numbered graphs, vocabularies and pairs, a folder for each configuration.
-
-    Example of a catalog entry::
-
-        mathamr_plus.prepared:
-          type: mathamr_kedro.datasets.mathamr_plus.PreparedGraphsDataset
-          filepath: data/05_model_input/prepared_graphs
-    """
-
-    def load(self) -> PreparedStore:
-        """Return the store; a configuration is opened with its parameters."""
-        return PreparedStore(self._path)
-
-    def save(self, data: Preparation) -> None:
-        """Write the folder of a configuration, unless it exists."""
-        store = self.load()
-        state = "are" if store.save(data) else "were already"
-        logger.info("prepared graphs %s in %s", state, store.folder(data.parameters))
-
-    def _exists(self) -> bool:
-        return bool(self.load().list())
 
 
 class EncoderDataset(NotedDataset[Any, Encoder]):
@@ -105,44 +76,6 @@ class EncoderDataset(NotedDataset[Any, Encoder]):
         facts = self._read_note("training")
         graphs = self._base / facts.pop("graphs")
         return Encoder(self._base / facts["folder"], graphs, facts)
-
-
-class Encoding(NamedTuple):
-    """A collection to be encoded."""
-
-    encoder: Encoder
-    graphs: PreparedGraphs
-    config: EncodingConfig
-    dtype: Dtype = "float32"
-
-
-class VectorsDataset(AbstractDataset[Encoding, VectorStores]):
-    """Vectors of posts and topics, encoded when they are saved, unless they were.
-
-    Example of a catalog entry::
-
-        mathamr_plus.vectors:
-          type: mathamr_kedro.datasets.mathamr_plus.VectorsDataset
-          path: data/06_models
-    """
-
-    def __init__(self, *, path: str, metadata: dict[str, Any] | None = None) -> None:
-        self._stores = VectorStores(Path(path))
-        self.metadata = metadata
-
-    def save(self, data: Encoding) -> None:
-        """Encode what is not encoded yet, shard by shard."""
-        self._stores.encode(*data)
-
-    def load(self) -> VectorStores:
-        """Return the vectors by all encoders; none is opened yet."""
-        return self._stores
-
-    def _exists(self) -> bool:
-        return bool(self._stores.list())
-
-    def _describe(self) -> dict[str, Any]:
-        return {"path": str(self._stores.base)}
 
 
 class VectorIndexing(NamedTuple):

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import logging
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -50,6 +51,8 @@ from mathamr_kedro.experiments.grid import (
     describe_key,
 )
 from mathamr_kedro.trec import Run
+
+logger = logging.getLogger(__name__)
 
 _TRAINING = (
     "seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes", "training_seconds",
@@ -497,6 +500,7 @@ class CellStore:
             ):
                 text = json.dumps(content, indent=1, ensure_ascii=False)
                 (part / name).write_text(text, encoding="utf-8")
+        logger.info("results are recorded in %s", folder)
         return folder
 
     def find(self, key: str, collection: str) -> FinishedCell | None:

@@ -221,6 +221,8 @@ class PreparedStore:
         """
         folder = self.folder(preparation.parameters)
         is_written = self._write(folder, preparation)
+        state = "are" if is_written else "were already"
+        logger.info("prepared graphs %s in %s", state, folder)
         if preparation.write_texts is not None:
             preparation.write_texts(folder)
         return is_written

@@ -7,10 +7,10 @@ from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.datasets.mathamr_plus import Encoding, VectorIndexing
+from mathamr_kedro.datasets.mathamr_plus import VectorIndexing
 from mathamr_kedro.graph import PreparedStore, PreprocessingConfig
 from mathamr_kedro.pipelines.indexing import IndexingConfig
-from mathamr_kedro.systems.mathamr_plus import Encoder, VectorStores
+from mathamr_kedro.systems.mathamr_plus import Encoder, Encoding, VectorStores
 
 
 def encode(

@@ -12,6 +12,7 @@
 from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
 from mathamr_kedro.systems.mathamr_plus.encoding import (
     CollectionVectors,
+    Encoding,
     EncodingConfig,
     VectorStores,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "CollectionVectors",
     "EncodeWords",
     "Encoder",
+    "Encoding",
     "EncodingConfig",
     "MathAMRPlusIndex",
     "QueryEncoder",

@@ -261,6 +261,15 @@ def _keep_formulas(
     return RaggedVectors(nodes.vectors[is_formula], counted[nodes.ptr], columns)
 
 
+class Encoding(NamedTuple):
+    """A collection to be encoded."""
+
+    encoder: Encoder
+    graphs: PreparedGraphs
+    config: EncodingConfig
+    dtype: Dtype = "float32"
+
+
 class CollectionVectors(NamedTuple):
     """All vectors of a collection by one encoder."""
 
@@ -298,41 +307,28 @@ class VectorStores:
         posts = _open(self.base / _POSTS / encoder, verify)
         return CollectionVectors(_open(self.base / _TOPICS / encoder, verify), posts)
 
-    def encode(
-        self,
-        encoder: Encoder,
-        graphs: PreparedGraphs,
-        config: EncodingConfig,
-        dtype: Dtype = "float32",
-    ) -> None:
+    def save(self, encoding: Encoding) -> None:
         """Encode all posts and topics that are not encoded yet, shard by shard."""
+        graphs = encoding.graphs
         flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
         types = _repeat_type(FORMULA_TYPE, graphs.formulas)
         posts = {
             "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
             "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
         }
-        writing = encoder, graphs, config, dtype
-        store = self._write(_POSTS, posts, *writing)
+        store = self._write(_POSTS, posts, encoding)
         logger.info("%s formulas may be returned", f"{store.num_formulas():,}")
         types = _repeat_type("topic", graphs.topics)
         topics = {"topics": CollectionGraphs(graphs.topics, types)}
-        self._write(_TOPICS, topics, *writing)
+        self._write(_TOPICS, topics, encoding)
 
     def _write(
-        self,
-        kind: str,
-        sources: Mapping[str, CollectionGraphs],
-        encoder: Encoder,
-        graphs: PreparedGraphs,
-        config: EncodingConfig,
-        dtype: Dtype,
+        self, kind: str, sources: Mapping[str, CollectionGraphs], encoding: Encoding
     ) -> VectorStore:
         """Encode graphs, given by the name of their folder, into one store."""
-        folder, width = (
-            self.base / kind / encoder.checksum,
-            encoder.config.projection_dim,
-        )
+        encoder, graphs, config, dtype = encoding
+        width = encoder.config.projection_dim
+        folder = self.base / kind / encoder.checksum
         # Other topics are other shards of the same store.
         stems = {
             name: f"{name}-{graphs.topics_from}" if name == "topics" else name

@@ -1,17 +1,24 @@
+"""Stores in the catalog, as that of recorded evaluations."""
+
 from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.datasets.experiment_cells import ExperimentCellsDataset
+from mathamr_kedro.datasets.stores import StoreDataset
 from mathamr_kedro.experiments.cells import CellOutputs
 from mathamr_kedro.experiments.grid import list_cells
 from tests.experiments.cells import PARAMETERS, save_cell
 from tests.experiments.test_grid import EXPERIMENT
 
 
+def open_dataset(folder):
+    store = "mathamr_kedro.experiments.CellStore"
+    return StoreDataset(filepath=str(folder), store=store)
+
+
 @pytest.fixture
 def dataset(tmp_path):
-    return ExperimentCellsDataset(filepath=str(tmp_path / "cells"))
+    return open_dataset(tmp_path / "cells")
 
 
 def test_save_and_load(dataset, tmp_path):
@@ -22,7 +29,7 @@ def test_save_and_load(dataset, tmp_path):
     outputs = CellOutputs(
         found.record, found.scores, found.metrics, found.efficiency, found.history
     )
-    other = ExperimentCellsDataset(filepath=str(tmp_path / "others"))
+    other = open_dataset(tmp_path / "others")
     other.save(outputs)
     again = other.load().find(cell.key, "data")
     assert again.record == found.record
