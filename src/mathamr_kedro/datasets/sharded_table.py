@@ -185,11 +185,9 @@ class ShardedTableDataset(ShardsDataset[ShardedTable]):
 
     def preview(self, nrows: int = 40) -> TablePreview:
         """Show the first rows in Kedro-Viz."""
-        table = next(self.load().tables(), None)
-        rows = table.slice(0, nrows).to_pylist() if table is not None else []
-        columns = list(self._folder.record._fields)
-        cells = [[_short(row[column]) for column in columns] for row in rows]
-        index = list(range(len(cells)))
+        table = next(self.load().tables(), self._folder.empty()).slice(0, nrows)
+        cells = [[_short(cell) for cell in row.values()] for row in table.to_pylist()]
+        index, columns = list(range(len(cells))), table.column_names
         return TablePreview({"index": index, "columns": columns, "data": cells})
 
     def _describe(self) -> dict[str, Any]:

@@ -46,7 +46,7 @@ from mathamr_kedro.graph.builder import (
     normalise_atom,
 )
 from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry, split_entry
-from mathamr_kedro.graph.fusion import FusionMode, StoredTrees, TreeLookup, fuse_graph
+from mathamr_kedro.graph.fusion import FusionMode, StoredTrees, fuse_graph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.released import ReleasedEncoder
@@ -275,23 +275,20 @@ class BuildFormulaBlocks:
     def __init__(
         self, store: Path | None, mode: FusionMode, variant: GraphVariant
     ) -> None:
-        self._store, self._mode, self._variant = store, mode, variant
-        self._opened: TreeLookup | None = None
+        self._find_trees, self._mode = StoredTrees(store), mode
+        self._variant = variant
 
     def __call__(
         self, batches: Sequence[Sequence[FormulaInstance]]
     ) -> list[GraphBlock]:
         """Return one block per batch of formulas."""
-        # Opened where it is used: a connection to the store cannot travel.
-        self._opened = self._opened or StoredTrees(self._store)
         return [
             GraphBlock.build(map(_make_record, batch), self._variant, self._build)
             for batch in batches
         ]
 
     def _build(self, builder: ArrayBuilder, record: GraphRecord) -> GraphArrays:
-        assert self._opened is not None  # as the call has opened it
-        fused = fuse_graph(record, self._opened, self._mode).graph
+        fused = fuse_graph(record, self._find_trees, self._mode).graph
         return builder.build(fused, label_formulas(record))
 
 

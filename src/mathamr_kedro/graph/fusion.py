@@ -20,7 +20,7 @@ by visual id; if it has none, the LaTeX is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple, TypeAlias
 
@@ -105,18 +105,25 @@ class StoredTrees:
     """Looks trees up in a store, then in LaTeX; remembers the latest formulas."""
 
     def __init__(self, path: Path | None) -> None:
-        self._store = TreeStore(path, read_only=True) if path is not None else None
-        # Not by the visual id only: formulas whose drawing failed share one, too, and
-        # have the trees of their own LaTeX.
-        self._find = lru_cache(_CACHED)(self._look_up)
+        self._path = path
 
     def __call__(self, visual_id: str, latex: str) -> FormulaLines:
         """Return the trees of a formula."""
+        # Not by the visual id only: formulas whose drawing failed share one, too, and
+        # have the trees of their own LaTeX.
         return self._find(visual_id, latex)
 
-    def _look_up(self, visual_id: str, latex: str) -> FormulaLines:
-        trees = find_trees(self._store, visual_id, latex)
-        return NO_TREES if trees is None else lay_out_trees(trees.opt, trees.slt)
+    @cached_property
+    def _find(self) -> TreeLookup:
+        # Opened where it is used: a connection to the store cannot travel.
+        store = TreeStore(self._path, read_only=True) if self._path else None
+
+        @lru_cache(_CACHED)
+        def find(visual_id: str, latex: str) -> FormulaLines:
+            trees = find_trees(store, visual_id, latex)
+            return NO_TREES if trees is None else lay_out_trees(trees.opt, trees.slt)
+
+        return find
 
 
 def fuse_formulas(
@@ -316,23 +323,20 @@ class FuseRecords:
     """Of what comes out; another one rebuilds the math graphs."""
 
     def __init__(self, store: Path | None, mode: FusionMode) -> None:
-        self._store, self._mode = store, mode
-        self._opened: TreeLookup | None = None
+        self._find_trees, self._mode = StoredTrees(store), mode
 
     def __call__(self, blocks: Sequence[str]) -> list[FusedRecord]:
         """Return one result per record."""
-        # Opened where it is used: a connection to the store cannot travel.
-        self._opened = self._opened or StoredTrees(self._store)
-        return [self._fuse(block, self._opened) for block in blocks]
+        return [self._fuse(block) for block in blocks]
 
-    def _fuse(self, block: str, find_trees: TreeLookup) -> FusedRecord:
+    def _fuse(self, block: str) -> FusedRecord:
         try:
             record = GraphRecord.read(block)
         except MalformedInputError as exc:
             return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
         name = record.graph_id
         try:
-            fused = fuse_graph(record, find_trees, self._mode)
+            fused = fuse_graph(record, self._find_trees, self._mode)
         except GraphError as exc:
             return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
         text = write_fused(record, fused).format()

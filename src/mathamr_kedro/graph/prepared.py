@@ -27,7 +27,7 @@ import logging
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,9 @@ from mathamr_kedro.base.checksums import (
 from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.formatting import count_nouns
+
+# Its reader is loaded when it is used: torch takes seconds, vocabularies need none.
+from mathamr_kedro.graph import shards
 from mathamr_kedro.graph.preparation import (
     CONFIGURATION,
     Preparation,
@@ -54,10 +57,6 @@ from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
 )
-
-if TYPE_CHECKING:
-    from mathamr_kedro.graph.shards.reader import GraphShards
-
 
 logger = logging.getLogger(__name__)
 _REMEDY = "run the stage 'preprocessing' again, it rebuilds the folder"
@@ -93,8 +92,8 @@ class PreparedGraphs:
             DamagedFileError: one is not what was written.
         """
         check_folder(self.folder, _REMEDY, whole=True)
-        for shards in (self.posts, self.topics, self.formulas):
-            shards.check()
+        for part in (self.posts, self.topics, self.formulas):
+            part.check()
         return self
 
     def _find(self, name: str) -> Path:
@@ -123,19 +122,19 @@ class PreparedGraphs:
         return RelationVocabulary.load(self._find("relations.json"))
 
     @cached_property
-    def posts(self) -> GraphShards:
+    def posts(self) -> shards.GraphShards:
         """Graphs of all posts."""
-        return _open_shards(self.folder / "posts")
+        return shards.GraphShards(self.folder / "posts")
 
     @cached_property
-    def topics(self) -> GraphShards:
+    def topics(self) -> shards.GraphShards:
         """Graphs of all topics."""
-        return _open_shards(self.folder / "topics")
+        return shards.GraphShards(self.folder / "topics")
 
     @cached_property
-    def formulas(self) -> GraphShards:
+    def formulas(self) -> shards.GraphShards:
         """Graphs of formulas that are in no graph of a post."""
-        return _open_shards(self.folder / "formulas")
+        return shards.GraphShards(self.folder / "formulas")
 
     def load_returnable(self, part: str) -> NDArray[np.bool_]:
         """Tell of each formula in ``posts`` or ``formulas`` if Task 2 may return it.
@@ -176,13 +175,6 @@ class PreparedGraphs:
         learn, held_out = self.train_pairs, self.validation_pairs
         is_held_out = np.repeat([False, True], [len(learn), len(held_out)])
         return np.concatenate([learn, held_out]), is_held_out
-
-
-def _open_shards(folder: Path) -> GraphShards:
-    # torch takes seconds to load, and vocabularies do not need it.
-    from mathamr_kedro.graph.shards.reader import GraphShards  # noqa: PLC0415
-
-    return GraphShards(folder)
 
 
 class PreparedStore:

@@ -206,7 +206,7 @@ def describe_prepared_graphs(
 class _FormulasWithoutGraph:
     """The formulas of a list that have no graph yet."""
 
-    def __init__(self, formulas: ShardedTable, known: Iterable[list[str]]) -> None:
+    def __init__(self, formulas: ShardedTable, known: Iterable[Sequence[str]]) -> None:
         self._formulas, self._ids = formulas, _list_ids(formulas)
         self._seen = np.zeros(len(self._ids) + 1, dtype=np.bool_)  # the last: unknown
         for names in known:
