@@ -27,7 +27,6 @@ def test_what_the_machine_is_to_blame_for_is_tried_again(reason, kind):
 def test_formula_of_a_text_becomes_a_row_of_the_index():
     mention = FormulaMention("FORMULA_0", "f1", "70", "x", 0, 9)
     row = Formula.of_mention(mention, "7")
-    assert (row.formula_id, row.post_id, row.thread_id) == ("f1", "7", "7")
-    assert (row.place, row.visual_id, row.latex) == ("body", "70", "x")
-    assert (row.comment_id, row.old_visual_id, row.issue) == (None, None, "")
+    assert (row.formula_id, row.post_id, row.visual_id) == ("f1", "7", "70")
+    assert (row.place, row.latex, row.comment_id, row.issue) == ("body", "x", None, "")
     assert (row.presentation, row.content) == ("", "")

@@ -106,9 +106,7 @@ def test_formulas_of_comments_are_compared_too():
 
 
 def formula(topic, formula_id, latex, markup=""):
-    return Formula(
-        formula_id, topic, "1", "body", None, None, "xv", "", latex, markup, ""
-    )
+    return Formula(formula_id, topic, "xv", latex=latex, presentation=markup)
 
 
 def topic(text, formula_id="q_1", latex="x"):

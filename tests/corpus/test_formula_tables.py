@@ -47,10 +47,9 @@ def test_families_are_joined_row_by_row(tmp_path):
         for family, (one, two) in cells.items()
     }
     formulas, failures = read(files)
-    head = ("10", "9", "answer", None, "4")
     assert formulas == [
-        Formula("1", *head, "5", "", "x", "<mi>x</mi>", '<ci a="b">x</ci>'),
-        Formula("2", *head, "6", "d", "y", "", "o"),
+        Formula("1", "10", "5", "answer", None, "", "x", "<mi>x</mi>", '<ci a="b">x</ci>'),
+        Formula("2", "10", "6", "answer", None, "d", "y", "", "o"),
     ]
     assert failures == []
 
@@ -58,7 +57,7 @@ def test_families_are_joined_row_by_row(tmp_path):
 def test_older_v2_columns_are_read(tmp_path):
     file = write(tmp_path / "latex", "1.tsv", V2, "1\t10\t9\ttitle\t77\tx")
     formulas, _ = read({"latex": file})
-    assert (formulas[0].visual_id, formulas[0].old_visual_id) == ("77", None)
+    assert (formulas[0].visual_id, formulas[0].place) == ("77", "title")
     assert (formulas[0].issue, formulas[0].latex) == ("", "x")
 
 

@@ -432,11 +432,11 @@ def test_questions_and_answers_keep_their_formulas_in_one_thread(tmp_path):
     lines = [json.dumps(record | {"format": "html"}), json.dumps(document)]
     (tmp_path / "faq.jsonl").write_text("\n".join(lines))
     rows = list(OwnCollection(tmp_path).formulas())
-    assert [(r.post_id, r.thread_id, r.place) for r in rows] == [
-        ("q", "q", "question"),
-        ("q", "q", "question"),
-        ("q/answer", "q", "answer"),
-        ("d", "d", "body"),
+    assert [(r.post_id, r.place) for r in rows] == [
+        ("q", "question"),
+        ("q", "question"),
+        ("q/answer", "answer"),
+        ("d", "body"),
     ]
     assert rows[0].content == rows[0].presentation != ""
     assert [r.content for r in rows[1:]] == ["", "", ""]

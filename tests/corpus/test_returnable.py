@@ -13,7 +13,7 @@ from mathamr_kedro.corpus import FormulaIds, RecordTables, ReturnableRule
 
 def row(key: str, place: str, issue: str = "") -> Formula:
     comment = "5" if place == "comment" else None
-    return Formula(key, "1", "1", place, comment, None, f"v{key}", issue, "x", "", "")
+    return Formula(key, "1", f"v{key}", place, comment, issue, "x")
 
 
 INDEX = [

@@ -32,8 +32,7 @@ def post(
 
 
 def formula(number: int, post_id: int, visual: str, issue: str = "") -> Formula:
-    ids = str(number), str(post_id), str(post_id), "body", None, None, visual
-    return Formula(*ids, issue, "x", "", "")
+    return Formula(str(number), str(post_id), visual, issue=issue, latex="x")
 
 
 def judge(topic: str, document: str, task: str = "task1") -> Judgment:

@@ -13,7 +13,7 @@ from tests.formula.batches import build_batch
 
 def formula(number, visual_id, latex="x"):
     markup = f"<mi>{latex}</mi>", f"<ci>{latex}</ci>"
-    head = (str(number), "1", "1", "answer", None, None, visual_id, "", latex)
+    head = (str(number), "1", visual_id, "answer", None, "", latex)
     return Formula(*head, *(f"<math>{m}</math>" for m in markup))
 
 

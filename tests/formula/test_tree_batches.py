@@ -15,9 +15,8 @@ from tests.formula.batches import build_batch
 
 
 def make_file(first: int, visual_ids: str) -> list[Formula]:
-    head = ("1", "1", "answer", None, None)
     return [
-        Formula(str(n), *head, visual_id, "", f"x_{visual_id}", "", "")
+        Formula(str(n), "1", visual_id, "answer", latex=f"x_{visual_id}")
         for n, visual_id in enumerate(visual_ids, start=first)
     ]
 

@@ -22,9 +22,7 @@ PMML, CMML = "<math><mi>p</mi></math>", "<math><ci>c</ci></math>"
 
 
 def formula(latex="x", presentation="", content=""):
-    return Formula(
-        *("12", "3", "3", "question", None, None, "7", ""), latex, presentation, content
-    )
+    return Formula("12", "3", "7", "question", None, "", latex, presentation, content)
 
 
 @pytest.fixture

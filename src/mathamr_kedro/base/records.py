@@ -84,12 +84,10 @@ class Formula(NamedTuple):
 
     formula_id: FormulaId
     post_id: PostId
-    thread_id: PostId
-    place: str
-    """``title``, ``question``, ``answer``, ``comment`` or ``body``."""
-    comment_id: str | None
-    old_visual_id: VisualId | None
     visual_id: VisualId
+    place: str = "body"
+    """``title``, ``question``, ``answer``, ``comment`` or ``body``."""
+    comment_id: str | None = None
     issue: str = ""
     """``d``: not in the XML; ``v``: visual id was corrected; ``dv``: both."""
     latex: str = ""
@@ -101,24 +99,7 @@ class Formula(NamedTuple):
     @classmethod
     def of_mention(cls, mention: FormulaMention, owner: PostId) -> Formula:
         """Return a formula that was found in a text as a row of the formula index."""
-        found = FormulaInstance(
-            mention.formula_id, mention.visual_id, owner, mention.latex
-        )
-        return cls.of_instance(found)
-
-    @classmethod
-    def of_instance(cls, found: FormulaInstance) -> Formula:
-        """Return a formula of a text as a row of the formula index."""
-        return cls(
-            formula_id=found.formula_id,
-            post_id=found.post_id,
-            thread_id=found.post_id,
-            place="body",
-            comment_id=None,
-            old_visual_id=None,
-            visual_id=found.visual_id,
-            latex=found.latex,
-        )
+        return cls(mention.formula_id, owner, mention.visual_id, latex=mention.latex)
 
 
 class FormulaInstance(NamedTuple):

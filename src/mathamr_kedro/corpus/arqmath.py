@@ -45,8 +45,8 @@ from mathamr_kedro.corpus.topics import (
 from mathamr_kedro.corpus.xml_records import read_comments, read_posts
 from mathamr_kedro.trec import TopicNotes, read_table, read_topic_notes
 
-_COLUMNS = ("id", "post_id", "thread_id", "type", "visual_id", "formula")
-_V3_COLUMNS = ("comment_id", "old_visual_id", "issue")
+_COLUMNS = ("id", "post_id", "type", "visual_id", "formula")
+_V3_COLUMNS = ("comment_id", "issue")
 # Rows of one family that wait for their twin; more means that the families differ.
 _MAX_WAITING = 20_000
 T = TypeVar("T")
@@ -88,12 +88,10 @@ class _Line(NamedTuple):
     number: int
     formula_id: str
     post_id: str
-    thread_id: str
     place: str
     visual_id: str
     formula: str
     comment_id: str
-    old_visual_id: str
     issue: str
 
 
@@ -191,11 +189,9 @@ def _formula(
     return Formula(
         formula_id=line.formula_id,
         post_id=line.post_id,
-        thread_id=line.thread_id,
+        visual_id=line.visual_id,
         place=line.place,
         comment_id=line.comment_id or None,
-        old_visual_id=line.old_visual_id or None,
-        visual_id=line.visual_id,
         issue=line.issue,
         latex=representations.get("latex", ""),
         presentation=representations.get("slt", ""),

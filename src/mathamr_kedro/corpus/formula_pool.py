@@ -166,10 +166,6 @@ def _formula(row: PoolRow, visual_id: str) -> Formula:
     return Formula(
         formula_id=row.formula_id,
         post_id=row.owner,
-        thread_id=row.owner,
-        place="body",
-        comment_id=None,
-        old_visual_id=None,
         visual_id=visual_id,
         latex=row.latex,
         presentation=row.slt,

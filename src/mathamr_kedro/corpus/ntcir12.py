@@ -236,10 +236,6 @@ def _formula(
     return Formula(
         formula_id=formula_id,
         post_id=owner,
-        thread_id=owner,
-        place="body",
-        comment_id=None,
-        old_visual_id=None,
         visual_id=visual_id_of_latex(split_punctuation(latex)[0]),
         latex=latex,
         presentation=presentation,

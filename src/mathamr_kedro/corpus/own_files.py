@@ -316,7 +316,6 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
     for mention in clean.formula_map:
         mathml = marks.mathml.get(mention.formula_id, "")
         yield Formula.of_mention(mention, post.post_id)._replace(
-            thread_id=post.parent_id or post.post_id,
             place=place,
             presentation=mathml,
             content=mathml if MathElement(mathml).has_content else "",

@@ -25,7 +25,7 @@ from mathamr_kedro.corpus.scanning import unescape_latex
 from mathamr_kedro.corpus.xml_records import read_xml
 from mathamr_kedro.trec import TopicNotes, read_table
 
-_COLUMNS = ("id", "topic_id", "thread_id", "type", "formula|opt|slt")
+_COLUMNS = ("id", "topic_id", "type", "formula|opt|slt")
 """The last column is named after its family in 2020."""
 
 EDITIONS = {2020: "ARQMath-1", 2021: "ARQMath-2", 2022: "ARQMath-3"}
@@ -108,7 +108,7 @@ def read_topic_formulas(
     the trees of one are those of the other.
     """
     texts: dict[tuple[str, str], dict[str, str]] = {}
-    rows: dict[tuple[str, str], list[str]] = {}
+    places: dict[tuple[str, str], str] = {}
     for family, paths in files.items():
         for path in paths:
             for found in read_table(path, _COLUMNS):
@@ -117,21 +117,17 @@ def read_topic_formulas(
                     continue
                 _, row = found
                 key = (row[1], row[0])
-                rows.setdefault(key, row)
-                texts.setdefault(key, {})[family] = row[4]
+                places.setdefault(key, row[2])
+                texts.setdefault(key, {})[family] = row[3]
     for (topic_id, formula_id), cells in texts.items():
-        _, _, thread_id, place, *_ = rows[topic_id, formula_id]
         latex = strip_delimiters(unescape_latex(cells.get("latex", "")))
         trees = [cells.get("slt", ""), cells.get("opt", "")]
         spelling = "\0".join([latex, *trees]) if any(trees) else latex
         yield Formula(
             formula_id=formula_id,
             post_id=topic_id,
-            thread_id=thread_id,
-            place=place,
-            comment_id=None,
-            old_visual_id=None,
             visual_id=visual_id_of_latex(spelling),
+            place=places[topic_id, formula_id],
             latex=latex,
             presentation=trees[0],
             content=trees[1],

@@ -101,9 +101,7 @@ JUDGMENTS = [
 
 
 def formula(key: str, post_id: str, visual: str, latex: str, issue: str = "") -> Any:
-    return Formula(
-        key, post_id, "1", "answer", None, visual, visual, issue, latex, "", ""
-    )  # fmt: skip
+    return Formula(key, post_id, visual, "answer", issue=issue, latex=latex)
 
 
 FORMULAS = [

@@ -250,9 +250,9 @@ def list_formulas(
         formulas = [f._replace(formula_id=f"{f.post_id}/{f.formula_id}") for f in rows]
     elif table.record is FormulaInstance:
         formulas = [
-            Formula.of_instance(record)
-            for record in table.read_rows(file)
-            if not record.visual_id.isdigit()
+            Formula(row.formula_id, row.post_id, row.visual_id, latex=row.latex)
+            for row in table.read_rows(file)
+            if not row.visual_id.isdigit()
         ]
     else:
         formulas = [
