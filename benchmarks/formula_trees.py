@@ -192,7 +192,9 @@ def _read_pool(pool: Path, number: int) -> list[Formula]:
         read_tsv(pool / "opt_representation_v3" / f"{number}.tsv.gz"),
     )
     return [
-        Formula(*latex[:2], latex[6], latex[3], latex[4], latex[7], latex[8], slt[8], opt[8])
+        Formula(
+            *latex[:2], latex[6], latex[3], latex[4], latex[7], latex[8], slt[8], opt[8]
+        )
         for latex, slt, opt in zip(*families, strict=True)
     ]
 

@@ -86,7 +86,7 @@ def test_documents_judged_0_make_no_pair(folder):
         ('{"_id": "", "text": "no id"}', "bad_record"),
         ('{"_id": ["d9"], "text": "x"}', "bad_record"),
         ('{"_id": "d9", "title": "no text"}', "bad_record"),
-        ('{"_id": "d9", "text": 3}', "bad_record"),
+        ('{"_id": "d9", "text": [3]}', "bad_record"),
         ('{"_id": "d9", "text": "x", "metadata": {"format": "word"}}', "bad_record"),
         ('{"_id": "d9", "text": "x", "metadata": ["a"]}', "bad_record"),
     ],
@@ -225,12 +225,12 @@ def test_an_id_of_a_thousand_characters_is_one(folder):
 @pytest.mark.parametrize(
     ("record", "detail"),
     [
-        ({"id": True, "text": "x"}, "as '_id'"),
-        ({"id": 1.5, "text": "x"}, "as '_id'"),
-        ({"_id": " ", "id": "d9", "text": "x"}, "expected an id as '_id'"),
+        ({"id": True, "text": "x"}, "a text as 'id'"),
+        ({"id": 1.5, "text": "x"}, "expected an id"),
+        ({"_id": " ", "id": "d9", "text": "x"}, "expected an id, got an empty one"),
         ({"_id": "d9", "text": "x", "title": ["T"]}, "'title'"),
         ({"_id": "d9", "text": "x", "metadata": {"tags": "a"}}, "a list of tags"),
-        ({"_id": "d9", "text": None}, "'text', got 'None'"),
+        ({"_id": "d9", "text": None}, "expected one of text"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_told(folder, record, detail):

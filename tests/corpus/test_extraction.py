@@ -52,9 +52,8 @@ def test_defect_is_noted_and_the_post_is_kept(raw, reason):
     assert [(f.reason, f.kept, f.place) for f in failures] == [(reason, True, "line 3")]
 
 
-@pytest.mark.parametrize("post_id", ["7", "notes.md#2", "99999999999999", "007"])
-def test_second_post_with_an_id_is_left_out(post_id):
-    watched = list(PostCleaner().watch([raw_post(post_id)] * 2))
+def test_second_post_with_an_id_is_left_out():
+    watched = list(PostCleaner().watch([raw_post("7")] * 2))
     assert isinstance(watched[0], RawPost)
     assert isinstance(watched[1], Failure)
     assert (watched[1].reason, watched[1].kept) == ("duplicate_post_id", False)

@@ -48,7 +48,9 @@ def test_families_are_joined_row_by_row(tmp_path):
     }
     formulas, failures = read(files)
     assert formulas == [
-        Formula("1", "10", "5", "answer", None, "", "x", "<mi>x</mi>", '<ci a="b">x</ci>'),
+        Formula(
+            "1", "10", "5", "answer", None, "", "x", "<mi>x</mi>", '<ci a="b">x</ci>'
+        ),
         Formula("2", "10", "6", "answer", None, "d", "y", "", "o"),
     ]
     assert failures == []

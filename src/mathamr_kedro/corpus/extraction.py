@@ -24,7 +24,6 @@ from mathamr_kedro.corpus.raw import (
     MAX_TEXT,
     RawComment,
     RawPost,
-    is_number,
     make_failure,
 )
 
@@ -167,7 +166,7 @@ class PostCleaner:
 
     def __init__(self, find_row: FormulaLookup | None = None) -> None:
         self._find_row = find_row
-        self._seen = _SeenIds()
+        self._seen: set[str] = set()
 
     def watch(self, raw: Iterable[RawPost | Failure]) -> Iterator[RawPost | Failure]:
         """Pass raw posts on; the second post with an id becomes a failure.
@@ -175,11 +174,13 @@ class PostCleaner:
         Works on the raw stream, so that ids of batches of an earlier run count too.
         """
         for post in raw:
-            if isinstance(post, RawPost) and not self._seen.add(post.post_id):
+            if isinstance(post, RawPost) and post.post_id in self._seen:
                 detail = f"post {post.post_id} was read before; the first one is kept"
                 yield _failure(post, "duplicate_post_id", detail, kept=False)
-            else:
-                yield post
+                continue
+            if isinstance(post, RawPost):
+                self._seen.add(post.post_id)
+            yield post
 
     def __call__(self, raw: RawPost) -> tuple[Post | None, list[Failure]]:
         """Clean one post."""
@@ -248,27 +249,3 @@ def clean_comment(
 
 def _failure(raw: RawPost, reason: str, detail: str, kept: bool = True) -> Failure:
     return make_failure(raw.source, raw.place, reason, detail, raw.post_id, kept)
-
-
-class _SeenIds:
-    """A set of ids: one bit a number (ARQMath), a hash otherwise."""
-
-    _LIMIT = 2**28  # larger numbers would need more than 32 MB of bits
-
-    def __init__(self) -> None:
-        self._bits = bytearray()
-        self._others: set[str] = set()
-
-    def add(self, value: str) -> bool:
-        """Add the id; return whether it is new."""
-        is_plain = is_number(value) and str(int(value)) == value
-        if not is_plain or int(value) >= self._LIMIT:
-            is_new = value not in self._others
-            self._others.add(value)
-            return is_new
-        byte, bit = divmod(int(value), 8)
-        if byte >= len(self._bits):
-            self._bits.extend(bytes(byte + 1 - len(self._bits)))
-        is_new = not self._bits[byte] >> bit & 1
-        self._bits[byte] |= 1 << bit
-        return is_new

@@ -33,6 +33,7 @@ from mathamr_kedro.corpus.raw import (
     Part,
     RawPost,
     RawTopic,
+    convert,
     is_number,
     make_failure,
 )
@@ -102,13 +103,10 @@ class FormulaPool(Collection):
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield each formula as a document that says nothing else."""
-        for row in self._formula_rows():
-            if isinstance(row, Failure):
-                yield row
-                continue
-            yield RawPost(
-                source=row.source, place=row.place, post_id=row.owner, body=row.body
-            )
+        return convert(
+            self._formula_rows(),
+            lambda row: RawPost(row.source, row.place, row.owner, body=row.body),
+        )
 
     def formulas(self) -> Iterator[Formula | Failure]:
         """Yield what is in the posts, with its trees."""
@@ -118,11 +116,9 @@ class FormulaPool(Collection):
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of Task 2; each is only a formula."""
-        for row in self._topic_rows():
-            if isinstance(row, Failure):
-                yield row
-                continue
-            yield RawTopic(
+        return convert(
+            self._topic_rows(),
+            lambda row: RawTopic(
                 source=row.source,
                 topic_id=row.owner,
                 task=self.task,
@@ -130,14 +126,14 @@ class FormulaPool(Collection):
                 question=row.body,
                 formula_id=row.formula_id,
                 latex=row.latex or None,
-            )
+            ),
+        )
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formulas of the topics with their trees."""
         for row in self._topic_rows():
-            if isinstance(row, Failure):
-                continue  # reported with the topics
-            yield _formula(row, row.shown_visual_id)
+            if not isinstance(row, Failure):  # reported with the topics
+                yield _formula(row, row.shown_visual_id)
 
     def judgments(self) -> Iterator[Judgment | Failure]:
         """Yield the judgments, by visual id."""
@@ -150,12 +146,7 @@ class FormulaPool(Collection):
 
     def _formula_rows(self) -> Iterator[PoolRow | Failure]:
         for path in self.list_files("formulas"):
-            for row in _read_rows(path, _FORMULA_COLUMNS):
-                if isinstance(row, PoolRow) and not is_number(row.owner):
-                    detail = f"expected a number as visual id (got {row.owner!r})"
-                    yield _failure(row, "bad_visual_id", detail)
-                else:
-                    yield row
+            yield from convert(_read_rows(path, _FORMULA_COLUMNS), _check_visual_id)
 
     def _topic_rows(self) -> Iterator[PoolRow | Failure]:
         for path in self.list_files("topics"):
@@ -179,19 +170,25 @@ def _read_rows(path: Path, columns: tuple[str, ...]) -> Iterator[PoolRow | Failu
     Raises:
         MalformedInputError: a column is missing.
     """
-    for found in read_table(path, columns):
-        if isinstance(found, Failure):
-            yield found
-            continue
+
+    def make(found: tuple[int, list[str]]) -> PoolRow | Failure:
         number, cells = found
         owner, *formula_id, latex, slt, opt = (cell.strip() for cell in cells)
         name = formula_id[0] if formula_id else owner
         row = PoolRow(path.name, f"line {number}", owner, name, latex, slt, opt)
         if not owner or not row.formula_id or not row.spelling:
             detail = f"expected an id and a formula in {' '.join(columns)!r}"
-            yield _failure(row, "empty_cells", detail)
-        else:
-            yield row
+            return _failure(row, "empty_cells", detail)
+        return row
+
+    return convert(read_table(path, columns), make)
+
+
+def _check_visual_id(row: PoolRow) -> PoolRow | Failure:
+    if is_number(row.owner):
+        return row
+    detail = f"expected a number as visual id (got {row.owner!r})"
+    return _failure(row, "bad_visual_id", detail)
 
 
 def _failure(row: PoolRow, reason: str, detail: str) -> Failure:

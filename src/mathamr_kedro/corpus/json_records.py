@@ -19,38 +19,84 @@ from mathamr_kedro.base.records import Failure
 from mathamr_kedro.corpus.raw import MAX_FILE, Markup, RawPost, make_failure
 from mathamr_kedro.trec import open_binary
 
-_IDS = ("_id", "id")
-_TITLES = ("title", "name")
-_MAX_ID = 1000  # characters
+_TEXTS = ("text", "body", "question", "answer")
+_MAX_ID = 1000  # characters; paths of files are ids too
 
 Record = tuple[str, dict[str, Any]]
 """The place of a record, and its content."""
 
 
-def read_benchmark_rows(
+def read_posts(
     records: Iterable[Record | Failure], source: str, markup: Markup
 ) -> Iterator[RawPost | Failure]:
-    """Yield the documents or queries of a file."""
+    """Yield the documents of records, and a question and its answer of a thread.
+
+    Args:
+        records: with a text, or a question with or without its answer.
+        source: name of the file.
+        markup: of records that do not name theirs.
+    """
     for found in records:
         if isinstance(found, Failure):
             yield found
             continue
         place, record = found
+        record = {key: value for key, value in record.items() if value is not None}
         problem = next(_find_problems(record), None)
-        if problem is not None:
-            name = str(_first(record, _IDS) or source)[:_MAX_ID]
+        if problem is None:
+            yield from _read_record(record, source, place, markup)
+        else:
+            name = str(record.get("id") or source)[:_MAX_ID]
             yield make_failure(source, place, "bad_record", problem, name)
-            continue
-        notes = record.get("metadata") or {}
-        yield RawPost(
-            source=source,
-            place=place,
-            post_id=str(_first(record, _IDS)),
-            title=str(_first(record, _TITLES) or ""),
-            body=str(record["text"]),
-            markup=notes.get("format") or markup,
-            tags=tuple(str(tag) for tag in notes.get("tags") or ()),
+
+
+def _read_record(
+    record: Mapping[str, Any], source: str, place: str, markup: Markup
+) -> Iterator[RawPost]:
+    post = RawPost(
+        source=source,
+        place=place,
+        post_id=str(record.get("id", f"{source}#{place.rpartition(' ')[2]}")),
+        tags=tuple(str(tag) for tag in record.get("tags") or () if tag is not None),
+        title=str(record.get("title", "")),
+        body=next(str(record[key]) for key in _TEXTS if key in record),
+        markup=record.get("format", markup),
+    )
+    if "question" not in record:
+        yield post
+        return
+    answer_id = f"{post.post_id}/answer" if "answer" in record else None
+    yield post._replace(
+        post_type="question",
+        accepted_answer_id=answer_id,
+        body=str(record["question"]),
+    )
+    if answer_id is not None:
+        yield post._replace(
+            post_id=answer_id,
+            post_type="answer",
+            parent_id=post.post_id,
+            tags=(),
+            title="",
+            body=str(record["answer"]),
         )
+
+
+def _find_problems(record: Mapping[str, Any]) -> Iterator[str]:
+    name = record.get("id", "-")
+    if not str(name).strip():
+        yield "expected an id, got an empty one or none"
+    if isinstance(name, float) or len(str(name)) > _MAX_ID:
+        yield f"expected an id of at most {_MAX_ID} characters, got {str(name)[:80]!r}"
+    if not any(key in record for key in _TEXTS):
+        yield f"expected one of {', '.join(_TEXTS)}, got {', '.join(record)!r}"
+    for key in ("id", "title", *_TEXTS):
+        if isinstance(record.get(key), (list, dict, bool)):
+            yield f"expected a text as {key!r}, got {str(record[key])[:80]!r}"
+    if record.get("format") not in (None, *get_args(Markup)):
+        yield f"expected format among {get_args(Markup)}, got {record['format']!r}"
+    if not isinstance(record.get("tags") or [], list):
+        yield f"expected a list of tags, got {str(record['tags'])[:80]!r}"
 
 
 def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
@@ -109,27 +155,3 @@ def _read_parquet(path: Path, source: str) -> Iterator[Record | Failure]:
             for record in batch.to_pylist():
                 number += 1
                 yield f"row {number}", record
-
-
-def _find_problems(record: Mapping[str, Any]) -> Iterator[str]:
-    name = _first(record, _IDS)
-    if name is None or not str(name).strip():
-        yield f"expected an id as '_id', got {', '.join(record)!r}"
-    if isinstance(name, (list, dict, bool, float)) or len(str(name)) > _MAX_ID:
-        yield f"expected a text of at most {_MAX_ID} characters as '_id'"
-    if not isinstance(record.get("text"), str):
-        yield f"expected a text as 'text', got {str(record.get('text'))[:80]!r}"
-    if not isinstance(_first(record, _TITLES) or "", str):
-        yield f"expected a text as 'title', got {str(_first(record, _TITLES))[:80]!r}"
-    notes = record.get("metadata") or {}
-    if not isinstance(notes, dict):
-        yield f"expected an object as 'metadata', got {str(notes)[:80]!r}"
-        return
-    if notes.get("format") not in (None, *get_args(Markup)):
-        yield f"expected format among {get_args(Markup)}, got {notes['format']!r}"
-    if not isinstance(notes.get("tags") or [], list):
-        yield f"expected a list of tags, got {str(notes['tags'])[:80]!r}"
-
-
-def _first(record: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
-    return next((record[key] for key in keys if record.get(key) is not None), None)

@@ -15,10 +15,10 @@ are no training pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import (
@@ -45,6 +45,7 @@ _MADE = ("tags", "titles")
 """Queries that are made from posts."""
 
 
+_Record = TypeVar("_Record", RawPost, Statement)
 _Query = tuple[RawTopic, tuple[PostId, ...]]
 """A query, and its answers among the documents."""
 
@@ -86,11 +87,7 @@ class KnownItems(Collection):
 
     def posts(self) -> Iterator[RawPost | Failure]:
         """Yield the documents, without their names if these are not searched."""
-        for post in self._documents.posts():
-            if isinstance(post, Failure):
-                yield post
-            elif self._statements is None or post.post_id in self._statements:
-                yield post if self._names else post._replace(title="")
+        return self._filter(self._documents.posts(), title="")
 
     def comments(self) -> Iterator[RawComment | Failure]:
         """Yield the comments of the collection."""
@@ -102,11 +99,17 @@ class KnownItems(Collection):
 
     def statements(self) -> Iterator[Statement | Failure]:
         """Yield what is known of the documents that are statements."""
-        for found in self._documents.statements():
+        return self._filter(self._documents.statements(), name=None)
+
+    def _filter(
+        self, records: Iterable[_Record | Failure], **nameless: Any
+    ) -> Iterator[_Record | Failure]:
+        """Yield those of candidates, without their names if these are not searched."""
+        for found in records:
             if isinstance(found, Failure):
                 yield found
             elif self._statements is None or found.post_id in self._statements:
-                yield found if self._names else found._replace(name=None)
+                yield found if self._names else found._replace(**nameless)
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
         """Yield what the proofs of statements cite."""

@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from mathamr_kedro.base.errors import (
     ConfigurationError,
@@ -50,7 +50,7 @@ from mathamr_kedro.corpus.formats import (
     read_pdf,
     read_with_pandoc,
 )
-from mathamr_kedro.corpus.json_records import read_records
+from mathamr_kedro.corpus.json_records import read_posts, read_records
 from mathamr_kedro.corpus.latex.corpus import LatexCorpus
 from mathamr_kedro.corpus.math_elements import MathElement, may_hold_math
 from mathamr_kedro.corpus.raw import (
@@ -59,6 +59,7 @@ from mathamr_kedro.corpus.raw import (
     Markup,
     Part,
     RawPost,
+    convert,
     make_failure,
 )
 from mathamr_kedro.corpus.sections import FrontMatter, Section, split_sections
@@ -80,8 +81,6 @@ _MARKUPS: dict[str, Markup] = {
 }
 _CONVERTED = (*PANDOC, ".pdf", ".lean")  # hold no MathML
 _HTML_TITLE = re.compile(r"<title[^<>]*>([^<]*)</title", re.IGNORECASE)
-_BODY_KEYS = ("text", "body", "question", "answer")
-_MAX_ID = 1000  # characters; paths of files are ids too
 
 
 class OwnCollection(Collection):
@@ -203,7 +202,7 @@ class OwnCollection(Collection):
         if (refused := self._refuse_link(path)) is not None:
             yield refused
         elif _is_jsonl(path):
-            yield from _read_jsonl(path, source)
+            yield from read_posts(read_records(path, source), source, "markdown")
         elif markup == "latex":
             yield from self._latex.read(path)
         elif path.suffix.lower() == ".bib":
@@ -348,76 +347,9 @@ def read_examples(
     path: Path, source: str, markup: Markup, titles: bool
 ) -> Iterator[RawPost | Failure]:
     """Yield questions and answers of a JSONL file as texts to learn from."""
-    for post in _read_jsonl(path, source, markup):
-        if isinstance(post, RawPost):
-            title = post.title if titles else ""
-            yield post._replace(post_type="example", title=title)
-        else:
-            yield post
-
-
-def _read_jsonl(
-    path: Path, source: str, default: Markup = "markdown"
-) -> Iterator[RawPost | Failure]:
-    for found in read_records(path, source):
-        if isinstance(found, Failure):
-            yield found
-            continue
-        place, record = found
-        problem = next(_problems_of(record), None)
-        if problem is None:
-            yield from _read_record(record, source, place, default)
-        else:
-            yield make_failure(source, place, "bad_record", problem)
-
-
-def _read_record(
-    record: dict[str, Any], source: str, place: str, default: Markup
-) -> Iterator[RawPost]:
-    record = {key: value for key, value in record.items() if value is not None}
-    post_id = str(record.get("id", f"{source}#{place.rpartition(' ')[2]}"))
-    markup: Markup = record.get("format", default)
-    tags = tuple(str(tag) for tag in record.get("tags", ()) if tag is not None)
-    title = str(record.get("title", ""))
-    post = RawPost(
-        source=source,
-        place=place,
-        post_id=post_id,
-        tags=tags,
-        title=title,
-        body=next(str(record[key]) for key in _BODY_KEYS if key in record),
-        markup=markup,
+    return convert(
+        read_posts(read_records(path, source), source, markup),
+        lambda post: post._replace(
+            post_type="example", title=post.title if titles else ""
+        ),
     )
-    if "question" not in record:
-        yield post
-        return
-    answer_id = f"{post_id}/answer" if "answer" in record else None
-    yield post._replace(
-        post_type="question",
-        accepted_answer_id=answer_id,
-        body=str(record["question"]),
-    )
-    if answer_id is not None:
-        yield RawPost(
-            source=source,
-            place=place,
-            post_id=answer_id,
-            post_type="answer",
-            parent_id=post_id,
-            body=str(record["answer"]),
-            markup=markup,
-        )
-
-
-def _problems_of(record: dict[str, Any]) -> Iterator[str]:
-    if all(record.get(key) is None for key in _BODY_KEYS):
-        yield f"expected one of {', '.join(_BODY_KEYS)}, got {', '.join(record)!r}"
-    if record.get("format") not in (None, *get_args(Markup)):
-        yield f"expected format among {get_args(Markup)}, got {record['format']!r}"
-    if not isinstance(record.get("tags") or [], list):
-        yield f"expected a list of tags, got {record['tags']!r}"
-    for key in ("id", "title", *_BODY_KEYS):
-        if isinstance(record.get(key), (list, dict, bool)):
-            yield f"expected a text as {key}, got {str(record[key])[:80]}"
-    if len(str(record.get("id", ""))) > _MAX_ID:
-        yield f"expected an id of at most {_MAX_ID} characters"

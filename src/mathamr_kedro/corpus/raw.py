@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar, get_args
 
 from mathamr_kedro.base.checksums import ChecksumCache, checksum
 from mathamr_kedro.base.errors import MissingInputError
@@ -23,6 +23,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.types import PostId, PostType
 from mathamr_kedro.trec import TopicNotes
 
+T, R = TypeVar("T"), TypeVar("R")
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
     "posts", "comments", "formulas", "topics", "topic_formulas", "topic_notes",
@@ -66,6 +67,16 @@ def make_failure(
         detail=detail,
         kept=kept,
     )
+
+
+def convert(
+    records: Iterable[T | Failure], make: Callable[[T], R | Failure | None]
+) -> Iterator[R | Failure]:
+    """Yield what is made of each record, unless that is ``None``; failures pass."""
+    for record in records:
+        made = record if isinstance(record, Failure) else make(record)
+        if made is not None:
+            yield made
 
 
 @dataclass(frozen=True)

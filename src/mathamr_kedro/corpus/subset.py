@@ -38,7 +38,14 @@ from mathamr_kedro.base.records import (
     TrainingPair,
 )
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId, VisualId
-from mathamr_kedro.corpus.raw import Collection, Part, RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.raw import (
+    Collection,
+    Part,
+    RawComment,
+    RawPost,
+    RawTopic,
+    convert,
+)
 from mathamr_kedro.corpus.topics import year_of_topic
 from mathamr_kedro.corpus.training import Answers, Threads
 from mathamr_kedro.trec import TopicNotes
@@ -260,15 +267,17 @@ class SubsetCollection(Collection):
 
     def formulas(self) -> Iterator[Formula | Failure]:
         """Yield the formula index of the chosen posts."""
-        for formula in self._whole.formulas():
-            if isinstance(formula, Failure):
-                yield formula
-            elif formula.post_id in self._searched:
-                yield formula
-            elif formula.post_id in self._learnt:
-                # Its tree is needed, but no search may return it.
-                issue = formula.issue if "d" in formula.issue else f"{formula.issue}d"
-                yield formula._replace(issue=issue)
+
+        def keep(formula: Formula) -> Formula | None:
+            if formula.post_id in self._searched:
+                return formula
+            if formula.post_id not in self._learnt:
+                return None
+            # Its tree is needed, but no search may return it.
+            issue = formula.issue if "d" in formula.issue else f"{formula.issue}d"
+            return formula._replace(issue=issue)
+
+        return convert(self._whole.formulas(), keep)
 
     def topics(self) -> Iterator[RawTopic | Failure]:
         """Yield the topics of the subset."""
@@ -289,9 +298,8 @@ class SubsetCollection(Collection):
     def pairs(self) -> Iterator[TrainingPair | Failure]:
         """Yield the pairs of judgments whose posts were chosen."""
         chosen = self._searched | self._learnt
-        for found in self._whole.pairs():
-            if isinstance(found, Failure) or chosen.issuperset(found):
-                yield found
+        pairs = self._whole.pairs()
+        return convert(pairs, lambda pair: pair if chosen.issuperset(pair) else None)
 
     def keeps_pair(self, pair: TrainingPair) -> bool:
         """Tell whether a pair was drawn, or comes from a file for training."""
@@ -304,17 +312,17 @@ class SubsetCollection(Collection):
         return PostChoice(self._whole, self._config)
 
     def _filter(self, raw: Iterable[_Below | Failure]) -> Iterator[_Below | Failure]:
-        for record in raw:
-            if isinstance(record, Failure) or record.post_id in self._searched:
-                yield record
+        searched = self._searched
+        return convert(raw, lambda row: row if row.post_id in searched else None)
 
     def _filter_topics(
         self, raw: Iterable[_Judged | Failure]
     ) -> Iterator[_Judged | Failure]:
-        for found in raw:
-            is_failure = isinstance(found, Failure)
-            if is_failure or self._choice.has_topic(found.topic_id, found.task):  # type: ignore[union-attr]
-                yield found
+        def keep(found: _Judged) -> _Judged | None:
+            is_ours = self._choice.has_topic(found.topic_id, found.task)
+            return found if is_ours else None
+
+        return convert(raw, keep)
 
 
 def _task_of(task: str) -> str:

@@ -67,3 +67,24 @@ def test_style_leaves_no_mark(style):
 def test_scripts_of_functions_move_with_the_style():
     assert trees_from_latex(r"\max_x").slt.to_string() == "[V!max,u[V!x]]"
     assert trees_from_latex(r"\textstyle\max_x").slt.to_string() == "[V!max,b[V!x]]"
+
+
+@pytest.mark.parametrize(
+    ("latex", "problem"),
+    [
+        (r"\left(a", "missing_right"),
+        (r"a\right)", "missing_left"),
+        (r"{\left(a}\right)", "missing_right"),
+        (r"\left", "missing_delimiter"),
+        (r"\left(\right", "missing_delimiter"),
+    ],
+)
+def test_unbalanced_fences_are_counted(latex, problem):
+    assert problem in trees_from_latex(latex).problems
+
+
+def test_text_without_end_is_counted():
+    trees = trees_from_latex(r"x\text{a $b")
+
+    assert trees.slt.to_string() == "[V!x[T!a[V!b]]]"
+    assert trees.problems == {"missing_dollar": 1, "missing_brace": 1}
