@@ -137,22 +137,25 @@ class Grammar(FactorRules):
 
     def operators(self) -> Item | None:
         """Return several operators, with or without punctuation."""
-        first = self.any_operator()
-        if first is None:
-            return None
-        stuff = [first]
-        while True:
+        stuff = self._several(self.any_operator)
+        return enumerate_items(stuff) if len(stuff) > 1 else None
+
+    def _several(self, rule: Callable[[], Item | None]) -> list[Item]:
+        """Return ``rule ([punct] rule)*``, nothing if there is none."""
+        first = rule()
+        stuff = [] if first is None else [first]
+        while stuff and self.roles[self.i] is not END:
             start = self.i
             punct: Item = INVISIBLE_COMMA
             if self.roles[start] == "PUNCT":
                 punct = self.items[start]
                 self.i += 1
-            op = self.any_operator()
-            if op is None:
+            following = rule()
+            if following is None:
                 self.i = start
                 break
-            stuff += (punct, op)
-        return enumerate_items(stuff) if len(stuff) > 1 else None
+            stuff += (punct, following)
+        return stuff
 
     def lone_scripts(self) -> Item | None:
         """Return scripts of nothing."""
@@ -187,25 +190,12 @@ class Grammar(FactorRules):
         return self._script(self.one_superscript)
 
     def _script(self, rule: Callable[[], Item | None]) -> Item | None:
-        first = rule()
-        if first is None:
-            return None
-        stuff = [first]
-        while self.roles[self.i] is not END:
-            start = self.i
-            punct: Item = INVISIBLE_COMMA
-            if self.roles[start] == "PUNCT":
-                punct = self.items[start]
-                self.i += 1
-            following = rule()
-            if following is None:
-                self.i = start
-                break
-            stuff += (punct, following)
-        if self.roles[self.i] in ("PUNCT", "PERIOD"):
+        stuff = self._several(rule)
+        if stuff and self.roles[self.i] in ("PUNCT", "PERIOD"):
             stuff.append(self.items[self.i])
             self.i += 1
-        return enumerate_items(stuff) if self.roles[self.i] is END else None
+        is_whole = stuff and self.roles[self.i] is END
+        return enumerate_items(stuff) if is_whole else None
 
     def one_superscript(self) -> Item | None:
         """Return primes, or what may be below too."""

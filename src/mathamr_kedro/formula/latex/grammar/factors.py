@@ -292,21 +292,23 @@ class FactorRules(FormulaRules):
 
     def bare_argument(self, is_trig: bool) -> Item | None:
         """Return the product that a function without parentheses takes."""
-        first = self.bare_factor(is_trig)
-        if first is None:
-            return None
-        result = first
-        while True:
+        return self._product(lambda: self.bare_factor(is_trig))
+
+    def _product(self, rule: Callable[[], Item | None]) -> Item | None:
+        """Return ``factor ([*] factor)*``, the factors by a rule of their own."""
+        first = result = rule()
+        while first is not None and result is not None:
             start = self.i
             op: Item = INVISIBLE_TIMES
             if self.roles[start] in PRODUCTS:
                 self.i += 1
                 op = self.decorated(self.items[start])
-            factor = self.bare_factor(is_trig)
+            factor = rule()
             if factor is None:
                 self.i = start
-                return result
+                break
             result = multiply(op, result, factor, first)
+        return result
 
     def bare_factor(self, is_trig: bool) -> Item | None:
         """Return a factor that needs no parentheses behind a function."""
@@ -380,22 +382,11 @@ class FactorRules(FormulaRules):
         start = self.i
         if self.roles[start] == "APPLYOP":
             self.i += 1
-        first = rule() if self.roles[start] is not END else None
-        if first is None:
+        operand = self._product(rule) if self.roles[start] is not END else None
+        if operand is None:
             self.i = start
             return op
-        result = first
-        while True:
-            start = self.i
-            times: Item = INVISIBLE_TIMES
-            if self.roles[start] in PRODUCTS:
-                self.i += 1
-                times = self.decorated(self.items[start])
-            factor = rule()
-            if factor is None:
-                self.i = start
-                return App(op, [result])
-            result = multiply(times, result, factor, first)
+        return App(op, [operand])
 
     def integrand_factor(self) -> Item | None:
         """Return a factor of an integrand; ``d`` before an atom is a differential."""

@@ -61,6 +61,8 @@ _CLOSES = {
 _TERM_ENDS = frozenset(
     {END, "ADDOP", "ARROW", "METARELOP", "PUNCT", "PERIOD", "MODIFIER", "MODIFIEROP"}
 )
+_PUNCT = frozenset({"PUNCT"})
+_STOPS = frozenset({"PUNCT", "PERIOD"})
 _ISOLATORS = frozenset({END, "PUNCT", "CLOSE"})
 _MODIFIERS = frozenset({"OPEN", "PUNCT", "MODIFIER", "MODIFIEROP"})
 
@@ -306,15 +308,21 @@ class FormulaRules:
 
     def punctuated(self, first: Item) -> list[Item]:
         """Return ``first (punct expression)*``."""
+        return self._listed(first, _PUNCT, self.expression)
+
+    def _listed(
+        self, first: Item, marks: frozenset[str], rule: Callable[[], Item | None]
+    ) -> list[Item]:
+        """Return ``first (mark rule)*``."""
         stuff = [first]
-        while self.roles[self.i] == "PUNCT":
+        while self.roles[self.i] in marks:
             start = self.i
             self.i += 1
-            expression = self.expression()
-            if expression is None:
+            item = rule()
+            if item is None:
                 self.i = start
                 break
-            stuff += (self.items[start], expression)
+            stuff += (self.items[start], item)
         return stuff
 
     def relation(self) -> Item | None:
@@ -359,17 +367,10 @@ class FormulaRules:
         role = self.roles[self.i]
         if role is END:
             return first
-        stuff = [first]
-        if role in ("PUNCT", "PERIOD"):
-            while self.roles[self.i] in ("PUNCT", "PERIOD"):
-                start = self.i
-                self.i += 1
-                formula = self.formula()
-                if formula is None:
-                    self.i = start
-                    break
-                stuff += (self.items[start], formula)
+        if role in _STOPS:
+            stuff = self._listed(first, _STOPS, self.formula)
             return enumerate_items(stuff, FORMULAE)
+        stuff = [first]
         while self.roles[self.i] == "METARELOP":
             start = self.i
             self.i += 1
