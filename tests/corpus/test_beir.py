@@ -11,7 +11,8 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
-from mathamr_kedro.corpus import BeirCollection, BeirFiles, clean_topic
+from mathamr_kedro.corpus import BeirCollection, BeirFiles
+from mathamr_kedro.corpus.topics import clean_topic
 from tests.pipelines.beir_world import DOCUMENTS, TEST, write_benchmark
 
 

@@ -8,12 +8,8 @@ import yaml
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.corpus import (
-    ArqmathCollection,
-    ArqmathFiles,
-    TopicFormulas,
-    clean_topic,
-)
+from mathamr_kedro.corpus import ArqmathCollection, ArqmathFiles
+from mathamr_kedro.corpus.topics import TopicFormulas, clean_topic
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Edition, topic number, file names, type of the formulas in the question.

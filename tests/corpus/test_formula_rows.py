@@ -2,17 +2,11 @@ import pyarrow as pa
 import pytest
 
 from mathamr_kedro.base.records import Formula
-from mathamr_kedro.corpus import (
-    PostCleaner,
-    RawComment,
-    RawTopic,
-    TopicFormulas,
-    VisualIndex,
-    clean_comment,
-    clean_topic,
-)
+from mathamr_kedro.corpus import PostCleaner, VisualIndex
+from mathamr_kedro.corpus.extraction import clean_comment
 from mathamr_kedro.corpus.placeholders import FormulaRow, find_disagreement
-from mathamr_kedro.corpus.raw import RawPost
+from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.topics import TopicFormulas, clean_topic
 
 ROWS = {
     "formula_id": ["3", "11", "12", "13", "14", "15"],

@@ -8,7 +8,8 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.records import Comment, Formula, FormulaMention, Post
-from mathamr_kedro.corpus import FormulaIds, RecordTables, ReturnableRule
+from mathamr_kedro.corpus import FormulaIds, RecordTables
+from mathamr_kedro.corpus.formula_index import ReturnableRule
 
 
 def row(key: str, place: str, issue: str = "") -> Formula:

@@ -10,15 +10,9 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import Failure, Formula, Judgment, TrainingPair
-from mathamr_kedro.corpus import (
-    Collection,
-    PostChoice,
-    RawComment,
-    RawPost,
-    RawTopic,
-    SubsetCollection,
-    SubsetConfig,
-)
+from mathamr_kedro.corpus import Collection
+from mathamr_kedro.corpus.raw import RawComment, RawPost, RawTopic
+from mathamr_kedro.corpus.subset import PostChoice, SubsetCollection, SubsetConfig
 from tests.conftest import PROJECT
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("ir_datasets")
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import Failure, FormulaInstance, Judgment
-from mathamr_kedro.corpus import RawPost, RawTopic
+from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.integrations import open_dataset
 
 pytestmark = pytest.mark.filterwarnings("ignore")

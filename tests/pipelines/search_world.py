@@ -11,7 +11,9 @@ from kedro.io import CatalogProtocol
 
 from mathamr_kedro.base.records import Post, Topic, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
-from mathamr_kedro.corpus import PostCleaner, RawPost, ReturnableRule
+from mathamr_kedro.corpus import PostCleaner
+from mathamr_kedro.corpus.formula_index import ReturnableRule
+from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.model.config import ModelConfig

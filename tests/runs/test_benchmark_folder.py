@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import Topic, TrainingPair
-from mathamr_kedro.corpus import (
-    BeirCollection,
-    BeirFiles,
-    PostCleaner,
-    RawPost,
-    RawTopic,
-    clean_topic,
-)
+from mathamr_kedro.corpus import BeirCollection, BeirFiles, PostCleaner
+from mathamr_kedro.corpus.raw import RawPost, RawTopic
+from mathamr_kedro.corpus.topics import clean_topic
 from mathamr_kedro.runs import BenchmarkFolder
 from mathamr_kedro.trec import Run, read_run
 from tests.pipelines.beir_world import DOCUMENTS, QUERIES, TEST, write_benchmark

@@ -30,19 +30,9 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.corpus.arqmath import ArqmathCollection, ArqmathFiles
     from mathamr_kedro.corpus.beir import BeirCollection, BeirFiles
-    from mathamr_kedro.corpus.extraction import (
-        PostCleaner,
-        clean_comment,
-        clean_in_batches,
-        clean_text,
-    )
-    from mathamr_kedro.corpus.formula_index import (
-        FormulaIds,
-        ReturnableRule,
-        VisualIndex,
-    )
+    from mathamr_kedro.corpus.extraction import PostCleaner, clean_text
+    from mathamr_kedro.corpus.formula_index import FormulaIds, VisualIndex
     from mathamr_kedro.corpus.formula_pool import FormulaPool, FormulaPoolFiles
-    from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
     from mathamr_kedro.corpus.known_items import KnownItems
     from mathamr_kedro.corpus.ntcir12 import (
         Ntcir12Collection,
@@ -59,46 +49,17 @@ if TYPE_CHECKING:
         name_part,
         take_part,
     )
-    from mathamr_kedro.corpus.raw import (
-        Collection,
-        ExampleFiles,
-        Part,
-        RawComment,
-        RawPost,
-        RawTopic,
-    )
-    from mathamr_kedro.corpus.report import (
-        check_accounts,
-        count_failures,
-        describe_formulas,
-        describe_judgments,
-        describe_posts,
-    )
-    from mathamr_kedro.corpus.subset import PostChoice, SubsetCollection, SubsetConfig
+    from mathamr_kedro.corpus.raw import Collection, Part
     from mathamr_kedro.corpus.tables import RecordTables
-    from mathamr_kedro.corpus.topics import (
-        EDITIONS,
-        TopicFormulas,
-        clean_topic,
-        year_of_topic,
-    )
-    from mathamr_kedro.corpus.training import (
-        Answers,
-        Threads,
-        TrainingFormulas,
-        list_different,
-        read_formulas,
-    )
+    from mathamr_kedro.corpus.topics import EDITIONS, year_of_topic
 
 __all__ = [
     "EDITIONS",
-    "Answers",
     "ArqmathCollection",
     "ArqmathFiles",
     "BeirCollection",
     "BeirFiles",
     "Collection",
-    "ExampleFiles",
     "FormulaIds",
     "FormulaMarks",
     "FormulaPool",
@@ -109,39 +70,17 @@ __all__ = [
     "Ntcir12Tuples",
     "OwnCollection",
     "Part",
-    "PostChoice",
     "PostCleaner",
     "PremiseCollection",
     "QueryPart",
     "QueryParts",
-    "RawComment",
-    "RawPost",
-    "RawTopic",
     "RecordTables",
-    "ReturnableRule",
     "StatementFiles",
-    "SubsetCollection",
-    "SubsetConfig",
-    "Threads",
-    "TopicFormulas",
-    "TrainingFormulas",
     "TupleFiles",
     "VisualIndex",
-    "check_accounts",
-    "check_formula_ids",
-    "clean_comment",
-    "clean_in_batches",
     "clean_text",
-    "clean_topic",
-    "count_failures",
-    "describe_formulas",
-    "describe_judgments",
-    "describe_posts",
-    "list_different",
     "name_part",
-    "read_formulas",
     "take_part",
-    "unknown_posts",
     "year_of_topic",
 ]
 

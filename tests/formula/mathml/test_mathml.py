@@ -39,7 +39,6 @@ def wanted(row):
         (slt_from_mathml, {"mode": "totl"}, "'total'"),
         (slt_from_mathml, {"compat": "arqmat"}, "'arqmath'"),
         (opt_from_mathml, {"variant": "cfd"}, "'cft'"),
-        (opt_from_mathml, {"shares": "dorp"}, "'drop'"),
     ],
 )
 def test_wrong_options_name_the_nearest(reader, options, hint):

@@ -34,7 +34,6 @@ __all__ = ["TreeError", "opt_from_mathml", "slt_from_mathml"]
 
 _COMPATS = ("none", "arqmath")
 _MODES = ("strict", "total")
-_SHARES = ("drop", "copy")
 _BRANCHES: Mapping[TreeKind, tuple[Branch, Callable[..., Node]]] = {
     "slt": ("MathML-Presentation", build_slt),
     "opt": ("MathML-Content", build_opt),
@@ -78,7 +77,6 @@ def opt_from_mathml(
     *,
     variant: str = "mathamr",
     compat: str = "none",
-    shares: str = "drop",
     counter: Counter[str] | None = None,
 ) -> FormulaTree | None:
     """Return the Operator Tree of Content MathML.
@@ -88,8 +86,6 @@ def opt_from_mathml(
         mode: ``"strict"`` or ``"total"``.
         variant: label tables, ``"mathamr"`` or ``"cft"``.
         compat: ``"arqmath"`` writes minus and norm bars as the published files do.
-        shares: what total mode makes of the repeated operand in ``a < b < c``:
-            ``"drop"`` it as the published files do, or ``"copy"`` it.
         counter: gets one count per deviation, by reason (total mode).
 
     Returns:
@@ -100,9 +96,8 @@ def opt_from_mathml(
         TreeError: strict mode, and the published converters fail on the formula.
     """
     _check_choice("variant", variant, VARIANTS)
-    _check_choice("shares", shares, _SHARES)
     reader = _make_reader(mode, compat)
-    reader.variant, reader.share_copies = variant, shares == "copy" and mode == "total"
+    reader.variant = variant
     return _convert(text, "opt", reader, counter)
 
 

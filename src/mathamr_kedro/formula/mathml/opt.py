@@ -300,7 +300,7 @@ def _take_only(element: etree._Element, kids: Kids, reader: Reader) -> Node | No
 
 def _keep_share(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
     """Leave a mark where a chained relation repeats an operand: ``a<b<c``."""
-    if element.get("href") == "#.cmml" or reader.share_copies:
+    if element.get("href") == "#.cmml":
         reader.copied += 1
         return Node(_SHARE)
     reader.deviate(

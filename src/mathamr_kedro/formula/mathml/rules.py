@@ -42,7 +42,6 @@ class Reader:
     strict: bool
     compat: bool = False
     variant: str = "mathamr"
-    share_copies: bool = False
     copied: int = 0
     deviations: list[str] = field(default_factory=list)
 

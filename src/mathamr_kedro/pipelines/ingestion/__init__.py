@@ -9,9 +9,9 @@ from typing import Any
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range, read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.corpus import ReturnableRule, TrainingFormulas
+from mathamr_kedro.corpus.formula_index import ReturnableRule
 from mathamr_kedro.corpus.subset import SubsetConfig
-from mathamr_kedro.corpus.training import Answers
+from mathamr_kedro.corpus.training import Answers, TrainingFormulas
 
 MIN_PAIRS = 2
 """A single pair has no negatives."""

@@ -23,21 +23,13 @@ from mathamr_kedro.base.shards import (
     StartOfShards,
 )
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.corpus import (
-    Collection,
-    Part,
-    PostChoice,
-    PostCleaner,
-    SubsetCollection,
-    Threads,
-    TopicFormulas,
-    VisualIndex,
-    clean_comment,
-    clean_in_batches,
-    clean_topic,
-)
+from mathamr_kedro.corpus import Collection, Part, PostCleaner, VisualIndex
 from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
+from mathamr_kedro.corpus.extraction import clean_comment, clean_in_batches
 from mathamr_kedro.corpus.raw import make_failure
+from mathamr_kedro.corpus.subset import PostChoice, SubsetCollection
+from mathamr_kedro.corpus.topics import TopicFormulas, clean_topic
+from mathamr_kedro.corpus.training import Threads
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.pipelines.ingestion import IngestionConfig
 

@@ -17,20 +17,17 @@ from mathamr_kedro.base.checksums import checksum, name_version
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Formula, FormulaInstance
 from mathamr_kedro.base.shards import EndOfShards, Shard, ShardItem, StartOfShards
-from mathamr_kedro.corpus import (
-    Collection,
-    VisualIndex,
+from mathamr_kedro.corpus import Collection, VisualIndex
+from mathamr_kedro.corpus.judgments import check_formula_ids, unknown_posts
+from mathamr_kedro.corpus.report import (
     check_accounts,
-    check_formula_ids,
     count_failures,
     describe_formulas,
     describe_judgments,
     describe_posts,
-    list_different,
-    read_formulas,
-    unknown_posts,
+    report_ingestion,
 )
-from mathamr_kedro.corpus.report import report_ingestion
+from mathamr_kedro.corpus.training import list_different, read_formulas
 from mathamr_kedro.datasets import ShardedTable, StartOfTrees
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.formula.tree_batches import TreeBatches
