@@ -164,19 +164,19 @@ class Statement(NamedTuple):
     post_id: PostId
     kind: str
     """As the book prints it, in small letters: ``lemma``, ``theorem``, ``text``."""
-    number: str | None
+    number: str | None = None
     """As printed: ``10.15.2``; ``None``: it has none."""
-    name: str | None
+    name: str | None = None
     """As in "Lemma 10.15.2 (Prime avoidance)"."""
-    label: str | None
-    section: str
-    chapter: str
+    label: str | None = None
+    section: str = ""
+    chapter: str = ""
     """Title of the chapter, or of the document."""
-    source: str
+    source: str = ""
     """File name, relative to the raw folder."""
-    place: str
-    proved: bool
-    proof: str
+    place: str = ""
+    proved: bool = False
+    proof: str = ""
     """Its proofs as text with LaTeX; they are no part of the text of the post."""
     contexts: str = ""
     """Words of the sentences that cite it, e.g. "by Chow's lemma (Lemma)"."""

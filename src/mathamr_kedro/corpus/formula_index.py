@@ -91,13 +91,11 @@ class VisualIndex:
         latex = strip_delimiters(unescape_latex(cell.decode("utf-8", "surrogatepass")))
         return FormulaRow(str(visual_id), latex, owner)
 
-    def count_visual_ids(self, visual_ids: Iterable[str]) -> int:
-        """Count how many of the ids are visual ids of this index."""
-        return self._count_known("visual_id", visual_ids)
-
-    def count_formula_ids(self, formula_ids: Iterable[str]) -> int:
-        """Count how many of the ids are formula ids of this index."""
-        return self._count_known("id", formula_ids)
+    def count(self, column: Literal["id", "visual_id"], ids: Iterable[str]) -> int:
+        """Count how many of the ids are formula ids or visual ids of this index."""
+        asked = json.dumps([int(i) for i in set(ids) if is_number(i)])
+        count = f"SELECT COUNT(DISTINCT {column}) FROM formulas WHERE {column} IN "
+        return int(self._ask(f"{count}(SELECT value FROM json_each(?))", asked)[0])
 
     def save(self, folder: Path) -> None:
         """Write the index into a folder."""
@@ -125,11 +123,6 @@ class VisualIndex:
 
     def _ask(self, query: str, *values: Any) -> Any:
         return self._connection.execute(query, values).fetchone()
-
-    def _count_known(self, column: str, ids: Iterable[str]) -> int:
-        asked = json.dumps([int(i) for i in set(ids) if is_number(i)])
-        count = f"SELECT COUNT(DISTINCT {column}) FROM formulas WHERE {column} IN "
-        return int(self._ask(f"{count}(SELECT value FROM json_each(?))", asked)[0])
 
 
 def _list_rows(table: pa.Table) -> Iterator[tuple[int, int, str, bytes]]:

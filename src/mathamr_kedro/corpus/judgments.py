@@ -76,8 +76,8 @@ def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None
             by_source[judgment.source, judgment.task].add(judgment.doc_id)
     for (source, task), ids in by_source.items():
         numbers = [int(i) for i in ids if is_number(i)]
-        as_visual = index.count_visual_ids(ids)
-        as_formula = index.count_formula_ids(ids)
+        as_visual = index.count("visual_id", ids)
+        as_formula = index.count("id", ids)
         if len(numbers) >= _DENSE_FROM and len(numbers) / max(numbers) > _DENSE:
             raise MalformedInputError(
                 f"{source!r}: its {len(numbers):,} ids fill 1 to {max(numbers):,}: the "

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, get_args
@@ -59,6 +59,7 @@ from mathamr_kedro.corpus.raw import (
     Markup,
     Part,
     RawPost,
+    T,
     convert,
     make_failure,
 )
@@ -159,15 +160,10 @@ class OwnCollection(Collection):
                 yield Statement(
                     post_id=post.post_id,
                     kind=kind,
-                    number=None,
                     name=None if kind == TEXT else post.title,
-                    label=None,
                     section=post.title if kind == TEXT else "",
-                    chapter="",
                     source=post.source,
                     place=post.place,
-                    proved=False,
-                    proof="",
                 )
 
     def statement_ids(self) -> Iterator[PostId]:
@@ -215,7 +211,11 @@ class OwnCollection(Collection):
             yield from self._read_pdf(path, source)
         else:
             is_plain = path.suffix.lower() not in PANDOC
-            text = self._latex.read_text(source) if is_plain else _convert(path, source)
+            text = (
+                self._latex.read_text(source)
+                if is_plain
+                else _convert(read_with_pandoc, path, source)
+            )
             if isinstance(text, Failure):
                 yield text
             elif path.suffix.lower() == ".lean":
@@ -225,12 +225,11 @@ class OwnCollection(Collection):
 
     def _read_pdf(self, path: Path, source: str) -> Iterator[RawPost | Failure]:
         """Yield the pages of a PDF, or all of it as one document."""
-        try:
-            check_size(path)
-            title, pages = read_pdf(path)
-        except MathAMRError as exc:
-            yield make_failure(source, "", _name_problem(exc), str(exc))
+        found = _convert(read_pdf, path, source)
+        if isinstance(found, Failure):
+            yield found
             return
+        title, pages = found
         detail = "only the text layer of a PDF is read: formulas are damaged"
         yield make_failure(source, "", "lossy_pdf", detail, kept=True)
         if self._unit == "file":
@@ -291,17 +290,15 @@ class OwnCollection(Collection):
             )
 
 
-def _convert(path: Path, source: str) -> str | Failure:
+def _convert(read: Callable[[Path], T], path: Path, source: str) -> T | Failure:
+    """Return what a reader of another program's files makes of one."""
     try:
         check_size(path)
-        return read_with_pandoc(path)
+        return read(path)
     except MathAMRError as exc:
-        return make_failure(source, "", _name_problem(exc), str(exc))
-
-
-def _name_problem(problem: MathAMRError) -> str:
-    is_missing = isinstance(problem, MissingInputError)
-    return "missing_extra" if is_missing else "unreadable_file"
+        is_missing = isinstance(exc, MissingInputError)
+        reason = "missing_extra" if is_missing else "unreadable_file"
+        return make_failure(source, "", reason, str(exc))
 
 
 def _list_formulas(post: RawPost) -> Iterator[Formula]:

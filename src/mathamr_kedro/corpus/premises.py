@@ -93,7 +93,6 @@ class PremiseCollection(BeirCollection):
             source=source,
             place=place,
             proved=bool(record.get("proved")),
-            proof="",
             url=_fill(self._web, cells),
         )
 

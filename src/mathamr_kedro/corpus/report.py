@@ -45,18 +45,16 @@ def check_accounts(accounts: Mapping[str, Account]) -> None:
 
 
 def describe_posts(tables: Iterable[pa.Table]) -> dict[str, Any]:
-    """Count posts by type, formulas and words per post.
+    """Count posts by type, and formulas per post.
 
     Args:
-        tables: tables with ``post_type``, ``text`` and ``formula_map``.
+        tables: tables with ``post_type`` and ``formula_map``.
     """
     types: Counter[str] = Counter()
     formulas: dict[str, list[np.ndarray]] = {}
-    words: list[np.ndarray] = []
     for table in tables:
         kinds = table["post_type"]
         lengths = pc.list_value_length(table["formula_map"]).to_numpy()
-        words.append(pc.count_substring_regex(table["text"], r"\S+").to_numpy())
         for kind in pc.unique(kinds).to_pylist():
             is_kind = pc.equal(kinds, kind).to_numpy()
             types[kind] += int(is_kind.sum())
@@ -72,7 +70,6 @@ def describe_posts(tables: Iterable[pa.Table]) -> dict[str, Any]:
             "all": _spread(everything),
             **{kind: _spread(values) for kind, values in by_kind.items()},
         },
-        "words_per_post": _spread(np.concatenate(words) if words else everything),
         "formula_histogram": _histogram(everything),
     }
 
@@ -86,12 +83,13 @@ def describe_formulas(
         tables: tables with ``visual_id, latex, presentation, content``.
         returnable: tables with the ``visual_id`` of formulas that may be returned.
     """
-    counts: Counter[str] = Counter()
+    columns = ("latex", "presentation", "content")
+    counts = dict.fromkeys(("rows", *(f"with_{c}" for c in columns), "returnable"), 0)
 
     def read_index() -> Iterator[str]:
         for table in tables:
             counts["rows"] += table.num_rows
-            for column in ("latex", "presentation", "content"):
+            for column in columns:
                 trimmed = pc.utf8_trim_whitespace(table[column])
                 filled = pc.greater(pc.utf8_length(trimmed), 0)
                 counts[f"with_{column}"] += pc.sum(filled).as_py() or 0
@@ -105,11 +103,7 @@ def describe_formulas(
     # Ids are counted as they are read: ARQMath has millions.
     visual_ids, returned = FormulaIds(read_index()), FormulaIds(read_returnable())
     return {
-        "rows": counts["rows"],
-        "with_latex": counts["with_latex"],
-        "with_presentation": counts["with_presentation"],
-        "with_content": counts["with_content"],
-        "returnable": counts["returnable"],
+        **counts,
         "visual_ids": len(visual_ids),
         "returnable_visual_ids": len(returned),
     }

@@ -145,14 +145,6 @@ _PARTS: Mapping[str, tuple[Part, ...]] = {
 """What each table is made from; formula ids of posts are looked up in the index."""
 
 
-def extract_formulas(
-    collection: Collection, chosen_posts: ShardedTable, parameters: Mapping[str, Any]
-) -> ShardPairs:
-    """Read the formula index of the collection."""
-    collection = open_subset(collection, chosen_posts, parameters)
-    yield from _extract("formulas", collection, collection.formulas(), parameters)
-
-
 def extract_posts(
     collection: Collection,
     visual_index: VisualIndex,
@@ -198,9 +190,9 @@ def extract_as_read(table: str) -> Callable[..., ShardPairs]:
     """Return the node that reads a table whose records need no cleaning.
 
     Args:
-        table: its name, which is that of the reader of a collection: ``judgments``,
-            ``topic_formulas`` (``post_id`` holds the topic), ``statements`` or
-            ``statement_links``; most collections lack some.
+        table: its name, which is that of the reader of a collection: ``formulas``,
+            ``judgments``, ``topic_formulas`` (``post_id`` holds the topic),
+            ``statements`` or ``statement_links``; most collections lack some.
     """
 
     def extract(

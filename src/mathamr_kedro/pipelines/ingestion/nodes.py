@@ -176,7 +176,7 @@ def describe_ingestion(
     statistics = {
         "collection": collection.name,
         "subset": chosen_posts.counts,
-        **describe_posts(tables["posts"].tables(["post_type", "text", "formula_map"])),
+        **describe_posts(tables["posts"].tables(["post_type", "formula_map"])),
         "comments": accounts["comments"]["written"],
         "formulas": describe_formulas(
             tables["formulas"].tables(formula_columns),

@@ -10,7 +10,7 @@ from mathamr_kedro.pipelines import box, make_node
 from mathamr_kedro.pipelines.ingestion import extraction, nodes
 
 # Tables whose records are as their reader yields them.
-_READ = ("topic_formulas", "judgments", "statements", "statement_links")
+_READ = ("formulas", "topic_formulas", "judgments", "statements", "statement_links")
 # Tables whose failures are collected, in the order of the report.
 _SOURCES = (
     "formulas",
@@ -34,12 +34,11 @@ def _extract_tables() -> list[Node]:
     """From raw files to one table of each kind of record."""
     return [
         make_node(extraction.choose_posts, "chosen_posts"),
-        _extract("formulas", extraction.extract_formulas),
+        *(_extract(table, extraction.extract_as_read(table)) for table in _READ),
         make_node(nodes.index_visual_ids, "visual_index"),
         _extract("posts", extraction.extract_posts),
         _extract("comments", extraction.extract_comments),
         _extract("topics", extraction.extract_topics),
-        *(_extract(table, extraction.extract_as_read(table)) for table in _READ),
     ]
 
 
