@@ -85,7 +85,7 @@ def agrees(tree: FormulaTree | None, error: TreeError | None, row: Any) -> bool:
         return row.get("string") is None and (
             error is not None and wanted.partition(":")[0] == error.reference_class
         )
-    tuples = [list(pair) for pair in tree.tuples(window=1, eob=True)]
+    tuples = [list(pair) for pair in tree.tuples(window=1)]
     return tree.to_string() == row["string"] and tuples == row["tuples"]
 
 

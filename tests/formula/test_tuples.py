@@ -25,7 +25,7 @@ def shorten(path):
     return "".join(f"{len(list(run))}{edge}" for edge, run in groupby(path))
 
 
-def slow_tuples(tree, window, eob):
+def slow_tuples(tree, window):
     """The definition, recursively."""
     slt = tree.kind == "slt"
 
@@ -46,14 +46,14 @@ def slow_tuples(tree, window, eob):
             for label, path in reach(below, edge):
                 yield node.label, label, shorten(path), shorten(location)
             yield from walk(below, location + edge)
-        if eob and ("n" not in node.edges if slt else not node.edges):
+        if "n" not in node.edges if slt else not node.edges:
             yield node.label, "0!", "n" if slt else "0", shorten(location)
 
     return list(walk(tree.root, ""))
 
 
 def test_layout_tuples_of_the_definition():
-    pairs = FormulaTree.from_string(SLT).tuples(1, True)
+    pairs = FormulaTree.from_string(SLT).tuples(1)
     assert ["\t".join(pair) for pair in pairs] == [
         "V!x\tN!2\ta\t-",
         "N!2\t0!\tn\ta",
@@ -64,7 +64,7 @@ def test_layout_tuples_of_the_definition():
 
 
 def test_operator_tuples_of_the_definition():
-    pairs = FormulaTree.from_string(OPT).tuples(1, True)
+    pairs = FormulaTree.from_string(OPT).tuples(1)
     assert ["\t".join(pair) for pair in pairs] == [
         "U!plus\tO!SUP\t0\t-",
         "O!SUP\tV!x\t0\t0",
@@ -78,18 +78,17 @@ def test_operator_tuples_of_the_definition():
 
 @pytest.mark.parametrize("text", [SLT, OPT, *LARGE])
 @pytest.mark.parametrize("window", [0, 1, 2, 3])
-@pytest.mark.parametrize("eob", [True, False])
-def test_tuples_equal_the_recursive_twin(text, window, eob):
+def test_tuples_equal_the_recursive_twin(text, window):
     tree = FormulaTree.from_string(text)
-    assert tree.tuples(window, eob) == slow_tuples(tree, window, eob)
+    assert tree.tuples(window) == slow_tuples(tree, window)
 
 
 def test_long_locations_are_written_run_by_run():
     tree = FormulaTree.from_string("[V!x" * 8 + "]" * 8)
-    assert tree.tuples(1, False)[-1].location == "6n"
+    assert tree.tuples(1)[-2].location == "6n"
 
 
 def test_tuple_longer_than_the_limit_is_dropped():
     name = "a" * MAX_CHARACTERS
     tree = FormulaTree.from_string(f"[T!{name}[V!x[V!y]]]")
-    assert [pair.first for pair in tree.tuples(1, True)] == ["V!x", "V!y"]
+    assert [pair.first for pair in tree.tuples(1)] == ["V!x", "V!y"]

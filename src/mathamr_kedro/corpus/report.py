@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 Account = Mapping[str, int]
+MAX_NAMED = 20
+"""Places of failures that are named for each reason."""
 _EXAMPLES = 3
+_LAST = 30
+"""Bar of the histogram for posts with as many formulas, or more."""
 _MAX_CODE = 240
 """Characters of a place and what was wrong there."""
 
@@ -130,13 +134,13 @@ def describe_judgments(table: pa.Table) -> dict[str, dict[str, Any]]:
 
 
 def count_failures(
-    tables: Iterable[pa.Table], max_examples: int = 20
+    tables: Iterable[pa.Table],
 ) -> dict[str, dict[str, Any]]:
     """Count failures by reason: records that were kept, records that were dropped.
 
     Args:
-        tables: failures.
-        max_examples: how many places of each reason are named, the dropped ones first.
+        tables: failures; :data:`MAX_NAMED` places of each reason are named, the
+            dropped ones first.
     """
     counts: dict[str, dict[str, Any]] = {}
     for table in tables:
@@ -147,14 +151,14 @@ def count_failures(
             )
             entry["kept" if kept else "left_out"] += number
             named = entry["noted" if kept else "places"]
-            if len(named) < max_examples:
+            if len(named) < MAX_NAMED:
                 is_one = pc.and_(
                     pc.equal(table["reason"], reason), pc.equal(table["kept"], kept)
                 )
-                rows = table.filter(is_one).slice(0, max_examples - len(named))
+                rows = table.filter(is_one).slice(0, MAX_NAMED - len(named))
                 named += map(_name_place, rows.to_pylist())
     for entry in counts.values():
-        entry["places"] = [*entry["places"], *entry.pop("noted")][:max_examples]
+        entry["places"] = [*entry["places"], *entry.pop("noted")][:MAX_NAMED]
     return dict(sorted(counts.items()))
 
 
@@ -176,12 +180,10 @@ def _spread(values: np.ndarray) -> dict[str, float]:
     }
 
 
-def _histogram(values: np.ndarray, last: int = 30) -> dict[str, int]:
-    counts = np.bincount(np.minimum(values, last), minlength=last + 1)
-    return {
-        (f"{last}+" if number == last else str(number)): int(count)
-        for number, count in enumerate(counts)
-    }
+def _histogram(values: np.ndarray) -> dict[str, int]:
+    counts = np.bincount(np.minimum(values, _LAST), minlength=_LAST + 1).tolist()
+    names = [*map(str, range(_LAST)), f"{_LAST}+"]
+    return dict(zip(names, counts, strict=True))
 
 
 def report_ingestion(statistics: Mapping[str, Any]) -> tuple[str, Figure]:

@@ -12,14 +12,14 @@
 
 Tuples ("pairs") are a tree as a bag of two symbols and the path between them::
 
-    x^2 + y, window 1, eob      SLT  V!x  N!2  a  -      OPT  U!plus  O!SUP  0  -
+    x^2 + y, window 1           SLT  V!x  N!2  a  -      OPT  U!plus  O!SUP  0  -
                                      N!2  0!   n  a           O!SUP   V!x    0  0
                                      V!x  +    n  -           V!x     0!     0  00
                                      +    V!y  n  n           ...
                                      V!y  0!   n  nn
 
 A tuple is (first label, second label, path from first to second, path from the root to
-the first). ``0!`` closes a baseline (SLT) or a leaf (OPT) when ``eob`` is on. Paths of
+the first). ``0!`` closes a baseline (SLT) or a leaf (OPT). Paths of
 more than five edges are written run by run: ``nnnnnna`` is ``6n1a``.
 """
 
@@ -89,7 +89,7 @@ class _Path(NamedTuple):
 _ROOT_PATH = _Path("", "", "", 0, 0)
 
 
-def list_tuples(root: Node, kind: str, window: int, eob: bool) -> Iterator[SymbolPair]:
+def list_tuples(root: Node, kind: str, window: int) -> Iterator[SymbolPair]:
     """Yield the tuples of a tree in the reference order."""
     start = iter(list_links(root, kind, SLT_TUPLE_EDGES))
     stack: list[tuple[Node, _Path, Iterator[tuple[str, Node]]]]
@@ -100,7 +100,7 @@ def list_tuples(root: Node, kind: str, window: int, eob: bool) -> Iterator[Symbo
         if step is None:
             stack.pop()
             is_last = "n" not in node.edges if kind == "slt" else not node.edges
-            if eob and is_last:
+            if is_last:
                 edge = "n" if kind == "slt" else "0"
                 yield from _keep_short(node.label, END, edge, place.write())
             continue
@@ -216,16 +216,15 @@ class FormulaTree:
         """Whether it shows nothing, as a blank or an unknown command."""
         return all(label in (BLANK, ERROR) for label in self.nodes)
 
-    def tuples(self, window: int = 1, eob: bool = True) -> list[SymbolPair]:
+    def tuples(self, window: int = 1) -> list[SymbolPair]:
         """Return the symbol pairs of the tree in the order of Tangent-S.
 
         Args:
             window: length of the longest path between two symbols; 0 for no limit.
-            eob: also emit an end marker ``0!`` after each baseline (SLT) or leaf (OPT).
         """
         if window < 0:
             raise FormulaError(f"Expected window >= 0 (got {window!r})")
-        return list(list_tuples(self.root, self.kind, window, eob))
+        return list(list_tuples(self.root, self.kind, window))
 
     def _flatten(self) -> None:
         labels: list[str] = []

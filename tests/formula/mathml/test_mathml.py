@@ -24,7 +24,7 @@ def answer(kind, text, **options):
         tree = READERS[kind](text, mode="strict", **options)
     except TreeError as error:
         return error.reference_class, None
-    return tree.to_string(), [list(pair) for pair in tree.tuples(1, True)]
+    return tree.to_string(), [list(pair) for pair in tree.tuples(1)]
 
 
 def wanted(row):
