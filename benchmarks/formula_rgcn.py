@@ -195,7 +195,6 @@ def compare_search(theirs: PairTraining, device: str, repeats: int) -> None:
         space.add(whole)
         padded, is_real = whole.to(device).padded()
         query = forest.assemble(rows[:1]).to(device)
-        allowed = np.ones(len(rows), dtype=bool)
 
         def name(numbers: np.ndarray) -> np.ndarray:
             return np.array([str(n) for n in numbers], dtype=object)
@@ -203,7 +202,7 @@ def compare_search(theirs: PairTraining, device: str, repeats: int) -> None:
         def scan() -> object:
             vectors = mine(query).cpu().numpy()
             asked = RaggedVectors(vectors, np.array([0, len(vectors)]))
-            return space.find(asked, 1000, allowed, name)
+            return space.find(asked, 1000, name)
 
         def multiply() -> object:
             products = torch.einsum("qd,nld->nql", other(query), padded)

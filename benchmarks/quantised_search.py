@@ -5,12 +5,11 @@ MaxSim, one query at a time, e.g.::
 
     python -m benchmarks.quantised_search --env pool --data-root data
     python -m benchmarks.quantised_search --env pool --data-root data --posts 1000000 \
-        --dtype float16 --skip float32 true edge --threads 2
+        --dtype float16 --skip float32 edge --threads 2
 
 A collection is made larger by posts that repeat its own with noise, so that every post
-has many near ones: harder than a real collection of that size, and too hard for the
-true ranking by 8-bit codes, which then has to look at most posts again. Recall is that
-of the first row; where posts are as they were, nDCG' and MAP' of the judged topics are
+has many near ones: harder than a real collection of that size. Recall is that of the
+first row; where posts are as they were, nDCG' and MAP' of the judged topics are
 computed from 1000 answers.
 """
 
@@ -44,12 +43,12 @@ from mathamr_kedro.vectors import (
     GraphRange,
     PostEntry,
     PostVectors,
-    ScanConfig,
     SearchMode,
     StoreWriter,
     VectorStore,
     open_index,
 )
+from mathamr_kedro.vectors.scan import ScanType
 
 TYPES = frozenset({"answer", "document"})
 HNSW = SearchMode(exact=False, hnsw_ef=128)
@@ -114,11 +113,11 @@ def open_store(
     return VectorStore(folder)
 
 
-def scan(store: VectorStore, config: ScanConfig) -> Callable[[Path], Row]:
+def scan(store: VectorStore, kind: ScanType) -> Callable[[Path], Row]:
     """Return how the engine ``exact`` is opened."""
 
     def make(_: Path) -> Row:
-        index = ExactIndex(store, scan=config)
+        index = ExactIndex(store, scan=kind)
 
         def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
             matrices = [q.vectors for q in queries]
@@ -133,7 +132,7 @@ def choose(store: VectorStore, candidates: int) -> Callable[[Path], Row]:
     """Return how ``exact`` finds candidates by their documents, then by MaxSim."""
 
     def make(_: Path) -> Row:
-        index = ExactIndex(store, scan=ScanConfig("int8", candidates))
+        index = ExactIndex(store, scan="int8")
 
         def search(queries: Sequence[PostEntry], depth: int) -> list[Hits]:
             return index.search_reranked(queries, candidates, depth, types=TYPES)
@@ -163,11 +162,10 @@ def list_rows(
     options: argparse.Namespace, store: VectorStore
 ) -> dict[str, Callable[[Path], Row]]:
     """Return what is compared; the first row is the yardstick."""
-    few = options.rescore
+    few = options.candidates
     rows = {
-        "float32": scan(store, ScanConfig()),
-        "true ranking, int8": scan(store, ScanConfig("int8")),
-        f"int8 + {few}": scan(store, ScanConfig("int8", few)),
+        "float32": scan(store, "float32"),
+        "int8": scan(store, "int8"),
         f"documents, {few} candidates": choose(store, few),
         f"documents, {10 * few} candidates": choose(store, 10 * few),
         "edge hnsw": walk(store, few),
@@ -240,7 +238,7 @@ def main() -> None:
     parser.add_argument("--dtype", default="float32", help="of larger stores")
     parser.add_argument("--queries", type=int, default=50)
     parser.add_argument("--depth", type=int, default=100)
-    parser.add_argument("--rescore", type=int, default=2000)
+    parser.add_argument("--candidates", type=int, default=2000)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--skip", nargs="*", default=[], help="first words of rows")
     parser.add_argument("--folder", type=Path, help="of larger stores, to be kept")

@@ -32,7 +32,6 @@ from mathamr_kedro.vectors import (
     PostEntry,
     PostVectors,
     QdrantIndex,
-    ScanConfig,
     SearchMode,
     StoreWriter,
     VectorStore,
@@ -140,7 +139,7 @@ def compare_engines(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder) / "vectors", posts)
         exact = ExactIndex(store)
-        small = ExactIndex(store, scan=ScanConfig("int8"))
+        small = ExactIndex(store, scan="int8")
         edge = open_index(EngineConfig("edge"), store, Path(folder) / "edge")
         engines = {"exact float32": exact, "exact int8": small, "edge": edge}
         if options.local:

@@ -70,8 +70,7 @@ def check_against_float64(
     """Compare rankings of all items with scores of a plain float64 computation."""
     numbers = np.arange(len(space))
     names = np.array([str(i) for i in numbers], dtype=object)
-    allowed = np.ones(len(space), dtype=np.bool_)
-    found = space.find(queries, DEPTH, allowed, names.take)
+    found = space.find(queries, DEPTH, names.take)
     equal, worst = 0, 0.0
     rows = items.vectors.double()
     for q, (items_found, scores) in enumerate(found):
@@ -97,8 +96,7 @@ def break_down(
     _, places = select_top(scores, taken)
     which = torch.arange(len(batch), device=device).repeat_interleave(taken)
     items = places.flatten()  # any items: each query has its own
-    allowed = np.ones(len(space), dtype=np.bool_)
-    best = space.find(queries, DEPTH, allowed, names.take)
+    best = space.find(queries, DEPTH, names.take)
     steps = {
         "scan": lambda: space.scan(batch),
         "select": lambda: select_top(scores, taken),
@@ -167,13 +165,10 @@ def measure_posts(device: str, count: int, tilings: bool) -> bool:
             f"{space.num_bytes() / 1e9:.2f} GB"
         )
         names = np.arange(len(space)).astype(str).astype(object)
-        allowed = np.ones(len(space), dtype=np.bool_)
         for batch in (1, 8, 80, 256):
             queries = draw_queries(batch, EACH)
             took = time_calls(
-                lambda s=space, q=queries, n=names, a=allowed: s.find(
-                    q, DEPTH, a, n.take
-                ),
+                lambda s=space, q=queries, n=names: s.find(q, DEPTH, n.take),
                 device,
             )
             rates[name, batch] = 1e3 * batch / took
@@ -202,14 +197,11 @@ def measure_formulas(device: str, count: int) -> bool:
     )
     space = ExactSpace(device)
     space.add(items)
-    allowed = np.ones(count, dtype=np.bool_)
     names = np.arange(count).astype(str).astype(object)
     rate = 0.0
     for batch in (1, 8, 80):
         queries = draw_queries(batch, 1)
-        took = time_calls(
-            lambda q=queries: space.find(q, DEPTH, allowed, names.take), device, 3
-        )
+        took = time_calls(lambda q=queries: space.find(q, DEPTH, names.take), device, 3)
         rate = 1e3 * batch / took
         print(f"    {batch:4d} queries: {took:8.2f} ms, {rate:9.0f}/s")
         if batch == 8:  # scores of 80 queries are scanned in two goes

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.vectors import exact
+from mathamr_kedro.vectors import exact, rescoring
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.vectors.protocol import SearchMode
-from mathamr_kedro.vectors.scan import ScanConfig
 from mathamr_kedro.vectors.store import StoreWriter, VectorStore
 from tests.vectors.conftest import (
     ENCODER,
@@ -42,17 +41,13 @@ def check_index(index, twin, depth=20):
         np.testing.assert_allclose(hits.scores, [scores[k] for k in order], atol=1e-6)
 
 
-SCANS = {
-    "float32": ScanConfig(),
-    "int8": ScanConfig("int8"),  # the true ranking is proved
-    "int8 + 1000": ScanConfig("int8", rescore=1000),  # all are scored again
-}
+SCANS = ("float32", "int8")  # of so few posts int8 scores all again
 
 
 @pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("depth", [1, 20, 1000])
 def test_every_search_equals_loops(store, posts, scan, depth):
-    check_index(ExactIndex(store, scan=SCANS[scan]), SlowIndex(posts), depth)
+    check_index(ExactIndex(store, scan=scan), SlowIndex(posts), depth)
 
 
 def test_posts_that_have_only_a_document_vector_are_found(tmp_path):
@@ -66,11 +61,12 @@ def test_posts_that_have_only_a_document_vector_are_found(tmp_path):
 @pytest.mark.parametrize("scan", SCANS)
 @pytest.mark.parametrize("types", [None, frozenset({"answer"})])
 def test_both_scores_and_lists_of_the_best_equal_loops(store, posts, scan, types):
-    check_engine(ExactIndex(store, scan=SCANS[scan]), SlowIndex(posts), 20, types)
+    check_engine(ExactIndex(store, scan=scan), SlowIndex(posts), 20, types)
 
 
-def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path):
+def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path, monkeypatch):
     """Vectors crowd around centres, as real ones do, only less."""
+    monkeypatch.setattr(rescoring, "RESCORED", 20)
     rng, centres = (
         np.random.default_rng(0),
         np.random.default_rng(9).normal(size=(8, 64)),
@@ -80,7 +76,7 @@ def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path):
         post.vectors[:] = centres[rng.integers(0, 8, 6)] + rng.normal(size=(6, 64))
     store = make_store(tmp_path, posts, per_shard=200)
     truth = ExactIndex(store)
-    index = ExactIndex(store, scan=ScanConfig("int8", rescore=20))
+    index = ExactIndex(store, scan="int8")
     queries = [draw_query(n, width=64).vectors + centres[n] for n in range(8)]
     queries = [q / np.linalg.norm(q, axis=1, keepdims=True) for q in queries]
     shares = []
@@ -97,11 +93,9 @@ def test_rescoring_finds_most_of_the_best_and_scores_them_truly(tmp_path):
     assert np.mean(shares) >= 0.95
 
 
-def test_scans_that_cannot_be_are_refused(store):
-    with pytest.raises(ConfigurationError, match=r"at least 1, or null \(got 0\)"):
-        ScanConfig(rescore=0)
+def test_codes_on_a_gpu_are_refused(store):
     with pytest.raises(ConfigurationError, match="device 'cpu' for scan 'int8'"):
-        ExactIndex(store, "cuda", ScanConfig("int8"))
+        ExactIndex(store, "cuda", "int8")
 
 
 def test_the_best_of_several_types_take_one_scan(store, posts, monkeypatch):
@@ -211,7 +205,7 @@ def test_empty_store_finds_nothing(tmp_path):
 
 @pytest.mark.parametrize(("dtype", "size"), [("float32", 4), ("int8", 1)])
 def test_size_is_that_of_the_vectors_that_searches_needed(store, posts, dtype, size):
-    index = ExactIndex(store, scan=ScanConfig(dtype))
+    index = ExactIndex(store, scan=dtype)
     assert index.size()[2:] == (0, 0, "unknown", size)
     index.search_maxsim([QUERIES[0].vectors], 5)
     expected = WIDTH * sum(len(post.vectors) for post in posts)

@@ -7,16 +7,12 @@ import pytest
 import torch
 
 from mathamr_kedro.base.hits import rank_ids
-from mathamr_kedro.vectors.rescoring import (
-    Choice,
-    name_items,
-    rescore_candidates,
-    select_top,
-)
+from mathamr_kedro.vectors import rescoring
+from mathamr_kedro.vectors.rescoring import Choice, name_items, select_top
 from tests.vectors.conftest import slow_ranking
 
 
-def choose(truth, noise, depth, slack, keys, looked=None, ranked=None, candidates=None):
+def choose(truth, noise, depth, slack, keys, looked=None, ranked=None):
     """Choose from noisy scores of shuffled items; true ones are given on demand."""
     truth = torch.as_tensor(truth, dtype=torch.float64)
     order = torch.from_numpy(np.random.default_rng(0).permutation(truth.shape[1]))
@@ -35,9 +31,7 @@ def choose(truth, noise, depth, slack, keys, looked=None, ranked=None, candidate
 
     ranks = rank_ids(keys)
     scores = (truth + torch.as_tensor(noise)).float()[:, order]
-    best = Choice(
-        scores, order, depth, slack, rescore, rank, candidates=candidates
-    ).finish()
+    best = Choice(scores, order, depth, slack, rescore, rank).finish()
     return [([keys[p] for p in items], scores) for items, scores in best]
 
 
@@ -165,28 +159,16 @@ def test_best_item_far_below_the_cut_of_the_scan_is_found(slack):
     assert ids == ["17"]
 
 
-def test_one_list_is_ordered_within_twice_the_slack():
-    slack = 1e-6
-    scores = np.array([0.5 + 0.95 * slack, 0.5 - 0.75 * slack, 0.1])
-    true = [0.5, 0.5 + 0.2 * slack, 0.1]
-    order, exact = rescore_candidates(
-        list("abc"), scores, slack, lambda p: [true[i] for i in p]
-    )
-    assert order == [1, 0, 2]
-    np.testing.assert_allclose(exact, [true[i] for i in order], rtol=0, atol=1e-9)
-
-
-@pytest.mark.parametrize("candidates", [3, 10, 40, 100])
-def test_only_so_many_candidates_are_looked_at_and_all_of_them(candidates):
-    """Far from the truth: the best by the scan in the true order, at least depth."""
-    rng = np.random.default_rng(candidates)
+@pytest.mark.parametrize("rescored", [3, 10, 40, 100])
+def test_a_fixed_number_is_looked_at_if_the_slack_is_unknown(rescored, monkeypatch):
+    """Far from the truth: the best by the scan, at least twice the depth of them."""
+    monkeypatch.setattr(rescoring, "RESCORED", rescored)
+    rng = np.random.default_rng(rescored)
     keys = [str(k) for k in range(60)]
     truth, noise = rng.random((1, 60)), rng.normal(size=(1, 60))
     looked = []
-    ((ids, scores),) = choose(
-        truth, noise, 5, 1e-6, keys, looked, candidates=candidates
-    )
-    count = min(60, max(5, candidates))
+    ((ids, scores),) = choose(truth, noise, 5, torch.inf, keys, looked)
+    count = min(60, max(10, rescored))
     best = np.argsort(-(truth + noise)[0])[:count]
     assert sorted(looked) == sorted(best.tolist())
     expected = slow_ranking({keys[i]: truth[0, i] for i in best}, 5)

@@ -272,6 +272,7 @@ class VectorIndexDataset(NotedDataset[VectorIndexing, BuiltVectorIndex]):
     def load(self) -> BuiltVectorIndex:
         """Return the index; it is opened, or a server called, when it is asked."""
         noted = self._read_note("indexing")
+        noted["engine"].pop("rescore", None)  # a parameter of the version before
         posts = str(self._base / noted["posts"])
         return BuiltVectorIndex(
             noted["counts"],

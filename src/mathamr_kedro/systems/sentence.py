@@ -217,7 +217,7 @@ class SentenceIndex(TextIndex):
             return [Hits([], np.zeros(0)) for _ in questions]
         vectors = self._encoder.encode(questions)
         queries = RaggedVectors.of([row[None] for row in vectors])
-        return space.search(queries, depth, allowed, names[:, 0].take)
+        return space.search(queries, depth, names[:, 0].take, space.hide(allowed))
 
     def _open(self, target: Target) -> tuple[ExactSpace, NDArray[np.object_]]:
         folder = self._folder / target

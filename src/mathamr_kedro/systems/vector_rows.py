@@ -88,9 +88,7 @@ class VectorRows:
         kept, space = self._space
         if not queries or not len(kept):
             return [(kept[:0], np.zeros(0))] * len(queries)
-        allowed, names = np.ones(len(kept), dtype=np.bool_), ids[kept]
-        asked = RaggedVectors.of(queries)
-        found = space.find(asked, depth, allowed, names.take)
+        found = space.find(RaggedVectors.of(queries), depth, ids[kept].take)
         return [(kept[rows], scores) for rows, scores in found]
 
     @torch.inference_mode()

@@ -37,7 +37,7 @@ from mathamr_kedro.vectors.protocol import (
     VectorIndex,
 )
 from mathamr_kedro.vectors.qdrant import QdrantIndex
-from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
+from mathamr_kedro.vectors.scan import ExactSpace
 from mathamr_kedro.vectors.store import (
     Dtype,
     GraphRange,
@@ -71,7 +71,6 @@ __all__ = [
     "PostTypes",
     "PostVectors",
     "QdrantIndex",
-    "ScanConfig",
     "SearchMode",
     "ServerConfig",
     "Shard",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
@@ -26,7 +27,7 @@ from mathamr_kedro.vectors.protocol import (
     round_query,
 )
 from mathamr_kedro.vectors.rescoring import Names, name_items
-from mathamr_kedro.vectors.scan import ExactSpace, ScanConfig
+from mathamr_kedro.vectors.scan import ExactSpace, ScanType, check_scan
 from mathamr_kedro.vectors.scan_torch import VectorChain
 from mathamr_kedro.vectors.store import VectorStore
 
@@ -46,15 +47,14 @@ class ExactIndex(VectorIndex):
     """
 
     def __init__(
-        self, store: VectorStore, device: str = "cpu", scan: ScanConfig | None = None
+        self, store: VectorStore, device: str = "cpu", scan: ScanType = "float32"
     ) -> None:
-        self._store, self._device = store, device
-        self._scan = scan or ScanConfig()
-        self._scan.check_device(device)
+        check_scan(scan, device)
+        self._store, self._device, self._scan = store, device, scan
         self._columns = _Columns(store.parts)
         self._lock = threading.Lock()
         self._spaces: dict[str, ExactSpace] = {}
-        self._masks: dict[tuple[str, PostTypes], NDArray[np.bool_]] = {}
+        self._masks: dict[tuple[str, PostTypes], Tensor | None] = {}
 
     @property
     def posts(self) -> VectorStore:
@@ -75,9 +75,8 @@ class ExactIndex(VectorIndex):
     ) -> list[Hits]:
         """Find posts by a scan of a space."""
         _check_mode(mode)
-        names, allowed = self._columns.names[space], self._allow(space, types)
-        batch = self._batch(queries)
-        return self._pack(space).search(batch, depth, allowed, names.take)
+        names, hidden = self._columns.names[space], self._hide(space, types)
+        return self._pack(space).search(self._batch(queries), depth, names.take, hidden)
 
     def list_best(
         self,
@@ -88,29 +87,23 @@ class ExactIndex(VectorIndex):
     ) -> list[list[list[PostId]]]:
         """List the best posts by MaxSim of each of some types, in one scan."""
         _check_mode(mode)
-        names, masks = (
-            self._columns.names["all"],
-            [self._allow("all", t) for t in types],
+        names, masks = self._columns.names["all"], [self._hide("all", t) for t in types]
+        found = self._pack("all").find_each(
+            self._batch(queries), depth, names.take, masks, ordered=False
         )
-        batch = self._batch(queries)
-        found = self._pack("all").find_sets(batch, depth, masks, names.take)
-        return [[names[items].tolist() for items in each] for each in found]
+        return [[names[items].tolist() for items, _ in each] for each in found]
 
     def search_formulas(
         self, queries: Sequence[Vectors], depth: int
     ) -> list[FormulaHits]:
         """Find formulas by their vectors."""
-        columns, batch = self._columns, self._batch([q[None] for q in queries])
-        space = self._pack("formula")
-        best = space.find(batch, depth, columns.returnable, columns.read_formula_ids)
-        ids, visuals, owners = (
-            name_items(best, read)
-            for read in (
-                columns.read_formula_ids,
-                columns.read_visual_ids,
-                columns.read_formula_posts,
-            )
-        )
+        batch, hidden = self._batch([q[None] for q in queries]), self._hide("formula")
+        read = [
+            partial(self._columns.read, column)
+            for column in ("formula_ids", "visual_ids", "keys")
+        ]
+        best = self._pack("formula").find(batch, depth, read[0], hidden)
+        ids, visuals, owners = (name_items(best, names) for names in read)
         return list(map(FormulaHits, ids, [s for _, s in best], visuals, owners))
 
     def size(self) -> IndexSize:
@@ -123,16 +116,16 @@ class ExactIndex(VectorIndex):
             used.get("all", 0) + used.get("doc", 0),
             used.get("formula", 0),
             "memory" if used else "unknown",
-            1 if self._scan.is_int8 else 4,
+            1 if self._scan == "int8" else 4,
         )
 
     def close(self) -> None:
         """Free the memory."""
         with self._lock:
-            self._spaces = {}
+            self._spaces, self._masks = {}, {}
 
     def _pack(self, name: str) -> ExactSpace:
-        """Return the space ``all``, ``doc`` or ``formula``."""
+        """Return the space ``all``, ``doc`` or ``formula``, packed once."""
         with self._lock:
             if name not in self._spaces:
                 space = ExactSpace(self._device, self._scan)
@@ -155,16 +148,14 @@ class ExactIndex(VectorIndex):
                 count = len(part)
         return groups
 
-    def _allow(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
-        """Tell which posts of a space may be returned; the same array each time."""
+    def _hide(self, space: str, types: PostTypes = None) -> Tensor | None:
+        """Return what of a space may not be returned, on the device; made once."""
         check_post_types(types)
+        packed = self._pack(space)
         with self._lock:
             if (space, types) not in self._masks:
-                found = self._columns.types[space]
-                mask = np.ones(len(found), dtype=np.bool_)
-                if types is not None:
-                    mask = np.isin(found, [POST_TYPES.index(name) for name in types])
-                self._masks[space, types] = mask
+                allowed = self._columns.allow(space, types)
+                self._masks[space, types] = packed.hide(allowed)
             return self._masks[space, types]
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
@@ -188,11 +179,14 @@ class _Columns:
         keys[:] = found
         return {space: keys[mask] for space, mask in self._members.items()}
 
-    @cached_property
-    def types(self) -> dict[str, NDArray[np.uint8]]:
-        """Codes of the types of these posts."""
+    def allow(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
+        """Tell which posts of some types, or which formulas, may be returned."""
+        if space == "formula":
+            return _join([part.returnable for part in self._parts], np.bool_)
         codes = _join([part.post_types for part in self._parts], np.uint8)
-        return {space: codes[mask] for space, mask in self._members.items()}
+        chosen = POST_TYPES if types is None else types
+        known = [POST_TYPES.index(name) for name in chosen]
+        return np.isin(codes[self._members[space]], known)
 
     @cached_property
     def _members(self) -> dict[str, NDArray[np.bool_]]:
@@ -203,34 +197,19 @@ class _Columns:
         }
         return {space: _join(found, np.bool_) for space, found in flags.items()}
 
-    @cached_property
-    def returnable(self) -> NDArray[np.bool_]:
-        """(F,) which formulas Task 2 may return."""
-        return _join([part.returnable for part in self._parts], np.bool_)
+    def read(self, column: str, formulas: NDArray[np.int64]) -> Names:
+        """Return ``formula_ids``, ``visual_ids`` or posts (``keys``) of formulas.
 
-    def read_formula_ids(self, formulas: NDArray[np.int64]) -> Names:
-        """Return the ids of formulas; read when needed, as there are millions."""
-        return self._read(formulas, lambda p, rows: p.formula_ids.take(rows))
-
-    def read_visual_ids(self, formulas: NDArray[np.int64]) -> Names:
-        """Return the visual ids of formulas."""
-        return self._read(formulas, lambda p, rows: p.visual_ids.take(rows))
-
-    def read_formula_posts(self, formulas: NDArray[np.int64]) -> Names:
-        """Return the posts of formulas."""
-        return self._read(formulas, lambda p, rows: p.keys.take(p.formula_posts[rows]))
-
-    def _read(
-        self,
-        formulas: NDArray[np.int64],
-        read: Callable[[PostVectors, NDArray[np.int64]], Iterable[str]],
-    ) -> Names:
+        They are read when needed, as there are millions.
+        """
         names = np.empty(len(formulas), dtype=np.object_)
         where = np.searchsorted(self._first_formula, formulas, side="right") - 1
-        for part in np.unique(where):
-            places = np.flatnonzero(where == part)
-            local = formulas[places] - self._first_formula[part]
-            names[places] = list(read(self._parts[part], local))
+        for number in np.unique(where):
+            places, part = np.flatnonzero(where == number), self._parts[number]
+            rows = formulas[places] - self._first_formula[number]
+            if column == "keys":
+                rows = part.formula_posts[rows]
+            names[places] = list(getattr(part, column).take(rows))
         return names
 
 

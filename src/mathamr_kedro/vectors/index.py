@@ -21,7 +21,7 @@ from mathamr_kedro.vectors.protocol import (
     VectorIndex,
 )
 from mathamr_kedro.vectors.qdrant import Connection, QdrantIndex
-from mathamr_kedro.vectors.scan import ScanConfig, ScanType
+from mathamr_kedro.vectors.scan import ScanType, check_scan
 from mathamr_kedro.vectors.store import VectorStore
 
 if TYPE_CHECKING:
@@ -38,20 +38,13 @@ class EngineConfig:
     device: str = "cpu"
     """Of the engine ``exact``: ``cuda`` scans on a GPU."""
     scan: ScanType = "float32"
-    """Of the engine ``exact`` on a CPU: ``int8`` takes a fourth of the memory."""
-    rescore: int | None = None
-    """Of the engine ``exact``: how many of the best by the scan get their true scores;
-    as many as it takes for the true ranking if ``None``."""
+    """Of the engine ``exact`` on a CPU: ``int8`` takes a fourth of the memory, and the
+    best by it get their true scores."""
     hnsw: HnswConfig = field(default_factory=HnswConfig)
     server: ServerConfig = field(default_factory=ServerConfig)
 
     def __post_init__(self) -> None:
-        self.scan_config.check_device(self.searches_on)
-
-    @property
-    def scan_config(self) -> ScanConfig:
-        """Of the engine ``exact``."""
-        return ScanConfig(self.scan, self.rescore)
+        check_scan(self.scan, self.searches_on)
 
     @property
     def searches_on(self) -> str:
@@ -119,6 +112,6 @@ def open_index(
         LockedError: it must be built, and another process is changing it.
     """
     if config.engine == "exact":
-        return ExactIndex(store, config.device, config.scan_config)
+        return ExactIndex(store, config.device, config.scan)
     found = connect_index(config, store.encoder, folder, connect, verify)
     return QdrantIndex.open(found, store, changes)

@@ -10,9 +10,8 @@ right order already::
 
 Ties are ordered by the rule of :mod:`mathamr_kedro.base.hits`.
 
-If the time of a query must be bounded, a given number of the best by the scan are
-scored again instead: these are in the true order, and what the scan ranked lower is
-lost.
+A scan of codes is off by more. It says that its slack is infinite: then a fixed number
+of its best are scored again, and are in the true order; what it ranked lower is lost.
 
 All queries of a batch are ordered together on the device; only the result leaves
 the device, and only ties in it need the ids.
@@ -30,11 +29,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.base.hits import DECIMALS, rank_ids
+from mathamr_kedro.base.hits import DECIMALS
 from mathamr_kedro.model.host_copy import HostCopy
 
 _TRUSTED = 1e-5
 """Scores that may be off by more are all computed again, not only near ones."""
+
+RESCORED = 2000
+"""Items that are scored again if the slack is infinite, or twice the depth if that is
+more: none of the true best 100 was missing (docs/results/scale.md)."""
 
 _SHORTEST_COLUMN = 8
 """Columns of fewer scores are not worth a second selection."""
@@ -63,13 +66,11 @@ class Choice:
         scores: (Q, N) nearly right scores; ``-inf`` for what may not be returned.
         items: (N,) number of the item at each place.
         depth: how many.
-        slack: how far a score may be from the true one.
+        slack: how far a score may be from the true one; infinite if that is unknown.
         rescore: gives true scores.
         rank: decides ties.
         ordered: whether the order counts, or only which items are the best: then the
             true scores of those around the last place are enough.
-        candidates: how many of the best by their nearly right scores have their true
-            ones computed; ``None``: as many as the slack asks for.
     """
 
     def __init__(
@@ -81,23 +82,22 @@ class Choice:
         rescore: Rescore,
         rank: Rank,
         ordered: bool = True,
-        candidates: int | None = None,
     ) -> None:
         count, size = scores.shape
         depth = min(depth, size)
-        slack = slack if candidates is None else torch.inf  # look at all of them
+        is_bounded = slack < torch.inf
         self._scores, self._items = scores, items
         self._order = _TrueOrder(depth, slack, rescore, rank, ordered)
         if depth == 0:
             return
-        spare = max(32, depth // 16) if candidates is None else candidates - depth
-        taken = min(size, depth + max(0, spare))
+        spare = max(32, depth // 16) if is_bounded else max(RESCORED - depth, depth)
+        taken = min(size, depth + spare)
         top, places = select_top(scores, taken)
         self._floor = top[:, depth - 1] - 2 * slack
         # If even the last one taken may belong to the best, more must be compared.
         last = top[:, -1]
         unsure = (last >= self._floor) & (last > -torch.inf) & (taken < size)
-        unsure &= candidates is None
+        unsure &= is_bounded
         which = torch.arange(count, device=scores.device)
         self._ordered = self._order.start(top, items[places], which)
         self._unsure = HostCopy(unsure)
@@ -220,34 +220,3 @@ def name_items(
         return [[] for _ in best]
     names = ids_of(np.concatenate([items for items, _ in best])).tolist()
     return [names[a:b] for a, b in pairwise([0, *cuts])]
-
-
-def rescore_candidates(
-    ids: Sequence[str],
-    scores: NDArray[np.float64],
-    slack: float,
-    rescore: Callable[[list[int]], Sequence[float]],
-) -> tuple[list[int], NDArray[np.float64]]:
-    """Rescore a list of approximate scores into the true order.
-
-    Args:
-        ids: of the results, for ties.
-        scores: falling, or nearly so.
-        slack: how far a score may be from the true one.
-        rescore: gives the true scores of places.
-
-    Returns:
-        The places in their true order, and their scores.
-    """
-    falling = np.argsort(-scores, kind="stable")
-    near = -np.diff(scores[falling]) <= 2 * slack
-    tied = np.zeros(len(scores), dtype=np.bool_)
-    tied[:-1] |= near
-    tied[1:] |= near
-    exact = scores.copy()
-    places = falling[tied].tolist()
-    if places:
-        exact[places] = rescore(places)
-    exact = np.round(exact, DECIMALS)
-    order = np.lexsort((rank_ids(ids), -exact))
-    return order.tolist(), exact[order]

@@ -39,10 +39,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits
+from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits, rank_ids
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts
@@ -58,7 +60,7 @@ from mathamr_kedro.vectors.protocol import (
     check_post_types,
     document_vector,
 )
-from mathamr_kedro.vectors.rescoring import rescore_candidates
+from mathamr_kedro.vectors.rescoring import Choice
 from mathamr_kedro.vectors.store import compare_documents, compare_nodes
 
 if TYPE_CHECKING:
@@ -382,20 +384,23 @@ class _Mixture(NamedTuple):
             parts = self._compute(keys, "float64")
             scores = combine_scores(*parts, strategy.document_weight)
             return Hits.rank(keys, scores).top(depth)
-        scores = self._add(*self._compute(keys, "float32"))
+
+        def score(places: Tensor, dtype: str) -> Tensor:
+            chosen = [keys[i] for i in places.tolist()]
+            return torch.from_numpy(self._add(*self._compute(chosen, dtype)))
+
+        places = torch.arange(len(keys))
         # A sum of n products of vectors of length 1 is off by at most n 2^-24.
         terms = self.query.vectors.shape[1] + 4
-        slack = (1 + strategy.with_document) * terms * 2.0**-24
-        last = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        kept = np.flatnonzero(scores >= last - 2 * slack)
-        names = [keys[i] for i in kept.tolist()]
-
-        def rescore(places: Sequence[int]) -> list[float]:
-            chosen = [names[i] for i in places]
-            return self._add(*self._compute(chosen, "float64")).tolist()
-
-        order, exact = rescore_candidates(names, scores[kept], slack, rescore)
-        return Hits([names[i] for i in order[:depth]], exact[:depth])
+        ((best, scores),) = Choice(
+            score(places, "float32")[None],
+            places,
+            depth,
+            slack=(1 + strategy.with_document) * terms * 2.0**-24,
+            rescore=lambda _, some: score(some, "float64"),
+            rank=lambda some: rank_ids([keys[i] for i in some.tolist()]),
+        ).finish()
+        return Hits([keys[i] for i in best.tolist()], scores)
 
     def _add(
         self, mixed: NDArray[np.float64], similar: NDArray[np.float64]
