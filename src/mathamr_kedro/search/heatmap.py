@@ -12,7 +12,6 @@ from string import ascii_lowercase
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
@@ -21,45 +20,8 @@ from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.search.explanation import Explanation
 
-_MAX_LABEL = 32
-_LETTER = 0.1
-"""Inches that a letter of a label takes at most."""
 _NODE, _MIN_PANEL, _MAX_PANEL = 0.2, 2.6, 8.0
 """Inches of a node in a panel, and of a panel at least and at most."""
-_MAX_NUMBERS = 900
-"""Cells of a picture that still have room for their numbers."""
-
-
-def draw_heatmap(explanation: Explanation) -> Figure:
-    """Draw the similarities, the best partner of each query node framed."""
-    rows, columns = explanation.similarity.shape
-    mine, theirs = (
-        [_shorten(label) for label in labels]
-        for labels in (explanation.query_labels, explanation.post_labels)
-    )
-    wide, high = (_LETTER * max(map(len, labels)) for labels in (mine, theirs))
-    size = (2.2 + wide + 0.42 * columns, 1.4 + high + 0.42 * rows)
-    figure = Figure(figsize=size, layout="constrained")
-    axes = figure.add_subplot()
-    image = axes.imshow(explanation.similarity, cmap="viridis", vmin=-1.0, vmax=1.0)
-    figure.colorbar(image, ax=axes, label="cosine", shrink=0.8)
-    axes.set_xticks(range(columns), theirs, rotation=90)
-    axes.set_yticks(range(rows), mine)
-    title = axes.set_title(f"query {explanation.query_key}: {explanation.score:.3f}")
-    axes.set_xlabel(f"post {explanation.post_key}").set_parse_math(False)
-    for text in (*axes.get_xticklabels(), *axes.get_yticklabels(), title):
-        text.set_parse_math(False)  # captions are LaTeX, not matplotlib's dialect
-    for row, column in enumerate(explanation.best.tolist()):
-        corner = (column - 0.5, row - 0.5)
-        axes.add_patch(Rectangle(corner, 1, 1, fill=False, edgecolor="red", lw=1.5))
-    if rows * columns <= _MAX_NUMBERS:
-        for (row, column), value in np.ndenumerate(explanation.similarity):
-            colour = "black" if value > 0.4 else "white"
-            axes.text(
-                column, row, f"{value:.2f}", ha="center", va="center", color=colour,
-                fontsize=6,
-            )  # fmt: skip
-    return figure
 
 
 def draw_panels(explanations: Mapping[str, Explanation]) -> Figure:
@@ -117,10 +79,10 @@ def _thin(labels: Sequence[str]) -> tuple[list[int], list[str]]:
 
 
 def save_heatmap(explanation: Explanation, path: Path) -> None:
-    """Write the heatmap as PNG."""
-    canvas = FigureCanvasAgg(draw_heatmap(explanation))
+    """Write the heatmap as PNG, as one panel."""
+    figure = draw_panels({"MaxSim": explanation})
     with replace_file(path) as part:
-        canvas.print_png(str(part))
+        figure.savefig(part, format="png")
 
 
 def write_html(explanation: Explanation) -> str:
@@ -187,8 +149,3 @@ def _colour(value: float) -> str:
     red, green = round(255 - 225 * share), round(255 - 165 * share)
     text = "#fff" if share > 0.6 else "#000"
     return f"background:rgb({red},{green},255);color:{text}"
-
-
-def _shorten(label: str) -> str:
-    too_long = len(label) > _MAX_LABEL
-    return label[: _MAX_LABEL - 1] + "…" if too_long else label

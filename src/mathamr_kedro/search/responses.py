@@ -69,12 +69,9 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class ShownSentence:
+class ShownSentence(Sentence):
     """A sentence among those chosen from a post."""
 
-    key: str
-    new_paragraph: bool
-    parts: tuple[Part, ...]
     gap: bool
     """Whether sentences before it are not shown."""
 

@@ -209,9 +209,7 @@ class EdgeConnection(Connection):
             raise DamagedFileError(
                 f"Expected JSON in {str(path)!r} ({exc}); {_REMEDY}"
             ) from exc
-        if "checksum" not in note:
-            return note | {"content": ""}  # of an earlier version: to be built again
-        if note.pop("checksum") != checksum(note):
+        if note.pop("checksum", None) != checksum(note):
             raise DamagedFileError(
                 f"Expected the checksum of {str(path)!r} in it: its bytes were "
                 f"changed; {_REMEDY}"

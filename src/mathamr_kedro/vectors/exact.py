@@ -50,16 +50,12 @@ class ExactIndex(VectorIndex):
         self, store: VectorStore, device: str = "cpu", scan: ScanType = "float32"
     ) -> None:
         check_scan(scan, device)
-        self._store, self._device, self._scan = store, device, scan
+        self._store = self.posts = store  # it takes no posts after indexing
+        self._device, self._scan = device, scan
         self._columns = _Columns(store.parts)
         self._lock = threading.Lock()
         self._spaces: dict[str, ExactSpace] = {}
         self._masks: dict[tuple[str, PostTypes], Tensor | None] = {}
-
-    @property
-    def posts(self) -> VectorStore:
-        """The store: this engine takes no posts after indexing."""
-        return self._store
 
     def is_current(self) -> bool:
         """Tell whether the store was not written again."""

@@ -261,6 +261,12 @@ def formula_points(posts: PostVectors) -> Iterator[Point]:
             )
 
 
+def write_points(collection: PointCollection, points: Iterable[Point]) -> None:
+    """Write points batch by batch."""
+    for batch in in_batches(points):
+        collection.upsert(batch)
+
+
 def in_batches(points: Iterable[Point]) -> Iterator[list[Point]]:
     """Put points together until there are many of them or of their vectors."""
     batch: list[Point] = []

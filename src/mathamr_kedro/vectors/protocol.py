@@ -113,10 +113,8 @@ class VectorIndex(ABC):
     :mod:`mathamr_kedro.base.hits`.
     """
 
-    @property
-    @abstractmethod
-    def posts(self) -> PostReader:
-        """The vectors of its posts."""
+    posts: PostReader
+    """The vectors of its posts, those added later among them."""
 
     @property
     def added(self) -> Mapping[PostId, Post]:

@@ -21,8 +21,9 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,6 +56,7 @@ from mathamr_kedro.vectors.points import (
     name_point,
     post_points,
     waiting_point,
+    write_points,
 )
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
@@ -164,28 +166,21 @@ class Connection(ABC):
         """Return the bytes of posts and formulas, if they are known."""
 
 
-@dataclass(frozen=True)
-class _Update:
-    """The points of some changes; written twice, they do no harm."""
+class _Update(NamedTuple):
+    """What some changes write, once; an update that is repeated does no harm."""
 
     posts: PostVectors
-    texts: Mapping[PostId, Post]
-    hidden: Collection[PostId]
-    """Deleted posts of the collection."""
-    removed: Collection[PostId]
-    """Deleted posts that had been added."""
+    """Added posts."""
+    points: Iterator[Point]
+    """Of added posts, and of deleted ones of the collection."""
+    removed: Sequence[PointId]
+    """Points of deleted posts that had been added."""
     formulas: Mapping[PostId, int]
     """Number of formulas that entries have had so far."""
-    synced: bool = False
-    """Whether a folder decides them."""
 
     def write(self, collections: Collections) -> None:
-        for batch in in_batches(added_points(self.posts, self.texts, self.synced)):
-            collections.posts.upsert(batch)
-        hidden = (deleted_point(key, self.synced) for key in self.hidden)
-        for batch in in_batches(hidden):
-            collections.posts.upsert(batch)
-        collections.posts.delete([name_point(key) for key in self.removed])
+        write_points(collections.posts, self.points)
+        collections.posts.delete(self.removed)
         _write_formulas(collections, self.formulas, self.posts)
 
 
@@ -275,7 +270,7 @@ class QdrantIndex(VectorIndex):
                     f"Expected post {key!r} in the index in {str(connection.folder)!r} "
                     f"as it was added or deleted: its bytes were changed; {_REMEDY}"
                 )
-            self._posts = ChangedPosts(store, self.changes, self._collections.posts)
+            self.posts = ChangedPosts(store, self.changes, self._collections.posts)
             self._verify()
         except (KeyError, TypeError) as exc:
             self.close()
@@ -344,17 +339,14 @@ class QdrantIndex(VectorIndex):
             LockedError: another process is changing the index.
         """
         with self._connection.lock():
-            now = QdrantIndex(self._connection, self._store)
-            try:
+            with QdrantIndex(self._connection, self._store) as now:
                 now.posts.require(list(delete))
                 outcome = now._compare_posts(add, synced)
                 new = {k: v for k, v in add.items() if k not in outcome.unchanged}
                 if not new and not delete:
                     return outcome
-                update = replace(now._plan(new, set(delete)), synced=synced)
+                update = now._plan(new, set(delete), synced)
                 now._finish_killed()
-            finally:
-                now.close()
             content = _name_content(self._connection, self._store)
             with self._connection.changing(content, update.formulas) as collections:
                 update.write(collections)
@@ -375,20 +367,23 @@ class QdrantIndex(VectorIndex):
         return UpdateOutcome(replaced, tuple(k for k in add if k in same))
 
     def _plan(
-        self, add: Mapping[PostId, tuple[PostEntry, Post]], gone: set[PostId]
+        self,
+        add: Mapping[PostId, tuple[PostEntry, Post]],
+        gone: set[PostId],
+        synced: bool,
     ) -> _Update:
+        store = self._store
         entries = [entry for entry, _ in add.values()]
         for entry in entries:
             check_size(entry.key, *np.shape(entry.vectors))
-        posts = PostVectors.of(entries, width=self._store.width)
-        in_store = {key for key in gone if key in self._store}
-        comments = self._list_comments(gone)
-        touched = (*add, *gone, *comments)
+        posts = PostVectors.of(entries, width=store.width).astype(store.dtype)
+        texts = {key: post for key, (_, post) in add.items()}
+        hidden = [deleted_point(key, synced) for key in gone if key in store]
+        touched = (*add, *gone, *self._list_comments(gone))
         return _Update(
-            posts.astype(self._store.dtype),
-            {key: post for key, (_, post) in add.items()},
-            in_store,
-            gone - in_store,
+            posts,
+            chain(added_points(posts, texts, synced), hidden),
+            [name_point(key) for key in gone if key not in store],
             {key: self._count_formulas(key) for key in touched},
         )
 
@@ -415,11 +410,6 @@ class QdrantIndex(VectorIndex):
             known = [key for key in self._unfinished if key in self.posts]
             posts = self.posts.read(known)
             _write_formulas(self._collections, self._unfinished, posts)
-
-    @property
-    def posts(self) -> ChangedPosts:
-        """The vectors of its posts, those added later among them."""
-        return self._posts
 
     @property
     def added(self) -> Mapping[PostId, Post]:
@@ -633,11 +623,8 @@ def _hide(collections: Collections, store: VectorStore, changes: Changes) -> Non
     """Write what was changed by hand; added posts wait for their vectors."""
     synced = changes.synced
     deleted = (deleted_point(k, k in synced) for k in changes.deleted if k in store)
-    for batch in in_batches(deleted):
-        collections.posts.upsert(batch)
     waiting = (waiting_point(p, k in synced) for k, p in changes.added.items())
-    for batch in in_batches(waiting):
-        collections.posts.upsert(batch)
+    write_points(collections.posts, chain(deleted, waiting))
     replaced = {key for key in changes.added if key in store}
     gone = [
         key
@@ -653,8 +640,7 @@ def _write_formulas(
 ) -> None:
     """Replace the formulas of some entries by those of some posts."""
     _delete_formulas(collections, old)
-    for batch in in_batches(formula_points(posts)):
-        collections.formulas.upsert(batch)
+    write_points(collections.formulas, formula_points(posts))
 
 
 def _delete_formulas(collections: Collections, counts: Mapping[PostId, int]) -> None:

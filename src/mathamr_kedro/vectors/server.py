@@ -244,14 +244,12 @@ class ServerConnection(Connection):
             )
         started, wait = time.monotonic(), 0.05
         for name in names:
-            while self._status(name) != models.CollectionStatus.GREEN:
+            ready = models.CollectionStatus.GREEN
+            while self._retry(self._client.get_collection, name).status != ready:
                 if time.monotonic() - started > _LONGEST_WAIT:
                     raise WorkerError(f"The graphs of {name!r} are not finished")
                 self._retry.sleep(wait)
                 wait = min(10.0, 2 * wait)
-
-    def _status(self, name: str) -> models.CollectionStatus:
-        return self._retry(self._client.get_collection, name).status
 
     def _switch(self, names: Mapping[str, str]) -> None:
         """Switch both aliases in one request, delete the old collections."""
