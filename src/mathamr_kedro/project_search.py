@@ -49,7 +49,7 @@ from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project import open_catalog, read_environment
 from mathamr_kedro.search import Lookups, Searcher, Statements
-from mathamr_kedro.search.comment_texts import CommentTexts
+from mathamr_kedro.search.comment_texts import find_comment_texts
 from mathamr_kedro.systems import BASELINES, Fusion, Index, Query, Target
 from mathamr_kedro.systems.base import TARGET_OF
 from mathamr_kedro.systems.bm25 import Bm25Index
@@ -99,13 +99,12 @@ def open_search(
     added = vectors.index.added
     catalog = project.catalog
     find_posts = RowFinder(catalog.load("posts"), "post_id")
-    find_comments = CommentTexts(
-        catalog.load("returnable_formulas"), catalog.load("comments"), find_posts
-    )
+    tables = catalog.load("returnable_formulas"), catalog.load("comments")
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
         by_hand = {i: added[i] for i in ids if i in added}
-        return {**find_posts(ids), **by_hand, **find_comments(ids)}
+        comments = find_comment_texts(ids, *tables, find_posts)
+        return {**find_posts(ids), **by_hand, **comments}
 
     try:
         systems = project.open_systems(system, fuse_with, finds)

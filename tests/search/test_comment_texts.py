@@ -8,7 +8,7 @@ import pytest
 
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.graph import name_entry
-from mathamr_kedro.search.comment_texts import CommentTexts
+from mathamr_kedro.search.comment_texts import find_comment_texts
 from tests.fake_tables import Rows
 
 FORMULA = FormulaInstance("f1", "70", "7", "x^2")
@@ -19,7 +19,9 @@ POST = Post("7", "answer", "5", "5", None, None, None, (), "", "text", ())
 @pytest.fixture
 def texts():
     find_posts = lambda ids: {"7": POST} if "7" in ids else {}  # noqa: E731
-    return CommentTexts(Rows([FORMULA]), Rows([COMMENT]), find_posts)
+    return lambda keys: find_comment_texts(
+        keys, Rows([FORMULA]), Rows([COMMENT]), find_posts
+    )
 
 
 def test_posts_have_no_text_here(texts):

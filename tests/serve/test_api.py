@@ -273,14 +273,6 @@ def test_what_looks_like_a_formula_is_none(client: TestClient, text: str) -> Non
     assert keys - {None} == ({"F0"} if "$" in text else set())
 
 
-def test_large_requests_are_refused_before_they_are_read(service: Any) -> None:
-    small = connect(service, max_body=1000)
-    body = b"x" * 2000
-    assert small.post("/api/posts", content=body).status_code == 413
-    chunks = (body[i : i + 100] for i in range(0, 2000, 100))
-    assert small.post("/api/posts", content=chunks).status_code == 413
-
-
 def test_while_one_waits_the_next_is_refused() -> None:
     busy = _Busy()
     with connect(busy, max_waiting=1) as narrow, ThreadPoolExecutor(1) as other:
@@ -333,23 +325,6 @@ class _Busy:
 
     def close(self) -> None:
         pass
-
-
-def test_hosts_that_were_not_named_are_refused(service: Any) -> None:
-    """A page elsewhere cannot reach this server by a name of its own."""
-    client = connect(service)
-    assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
-
-
-def test_health_and_metrics(client: TestClient) -> None:
-    assert client.get("/health").json()["status"] == "ok"
-    client.get("/api/posts/secret-words")
-    text = client.get("/metrics").text
-    lines = [line for line in text.splitlines() if not line.startswith("#")]
-    assert all(len(line.rsplit(" ", 1)) == 2 for line in lines)
-    assert 'route="/api/posts/{post_id:path}",status="404"' in text
-    assert "secret-words" not in text
-    assert "mathamr_request_seconds_bucket" in text
 
 
 def test_the_api_describes_itself_without_help_from_elsewhere(client) -> None:
@@ -466,8 +441,11 @@ def test_limits_of_new_posts(taken: Any, refused: Any) -> None:
 @pytest.mark.parametrize(
     ("token", "given", "status"),
     [
+        ("", "", 403),
         ("", "Bearer ", 403),
         ("secret", "", 401),
+        ("secret", "Bearer", 401),
+        ("secret", "Bearer é", 401),
         ("secret", "secret", 401),
         ("secret", "Bearer secrets", 401),
         ("secret", "Bearer secret", 200),
@@ -478,7 +456,7 @@ def test_only_who_knows_the_token_writes(
 ) -> None:
     monkeypatch.setenv("MATHAMR_TOKEN", token)
     client = connect(_Written())
-    headers = {"Authorization": given}
+    headers = {"Authorization": given.encode()}
     for method, body in (("POST", [write_post()]), ("DELETE", ["1"])):
         answer = client.request(method, "/api/posts", json=body, headers=headers)
         assert answer.status_code == status

@@ -115,6 +115,7 @@ def test_health_tells_why_the_index_cannot_be_opened():
 def test_metrics_count_requests_and_what_the_index_holds():
     client = connect(Service())
     client.get("/api/systems")
+    client.get("/api/secret-words")
     client.request("BREW", "/tea")
     lines = client.get("/metrics").text.splitlines()
     values = {line.split("{")[0]: line.split()[-1] for line in lines if line[0] != "#"}
@@ -124,6 +125,8 @@ def test_metrics_count_requests_and_what_the_index_holds():
     text = "\n".join(lines)
     assert 'method="GET",route="/api/systems",status="200"' in text
     assert 'method="other",route="other",status="404"' in text
+    assert "secret-words" not in text
+    assert "mathamr_request_seconds_bucket" in text
 
 
 @pytest.mark.parametrize(("size", "status"), [(1000, 200), (1001, 413)])

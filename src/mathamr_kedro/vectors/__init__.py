@@ -26,36 +26,22 @@
 from mathamr_kedro.vectors.exact import ExactIndex
 from mathamr_kedro.vectors.index import EngineConfig, connect_index, open_index
 from mathamr_kedro.vectors.points import Changes
-from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors, Vectors
-from mathamr_kedro.vectors.protocol import (
-    EXACT,
-    HnswConfig,
-    IndexSize,
-    PostTypes,
-    SearchMode,
-    ServerConfig,
-    VectorIndex,
-)
-from mathamr_kedro.vectors.qdrant import QdrantIndex
+from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
+from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode, VectorIndex
+from mathamr_kedro.vectors.qdrant import Addition, QdrantIndex
 from mathamr_kedro.vectors.scan import ExactSpace
 from mathamr_kedro.vectors.store import (
     Dtype,
     GraphRange,
     PostReader,
-    Shard,
     StoreWriter,
     VectorStore,
     compute_bytes,
     count_by_type,
 )
-from mathamr_kedro.vectors.updates import (
-    Addition,
-    IndexStatus,
-    UpdatableIndex,
-)
+from mathamr_kedro.vectors.updates import UpdatableIndex
 
 __all__ = [
-    "EXACT",
     "Addition",
     "Changes",
     "Dtype",
@@ -64,21 +50,15 @@ __all__ = [
     "ExactSpace",
     "GraphRange",
     "HnswConfig",
-    "IndexSize",
-    "IndexStatus",
     "PostEntry",
     "PostReader",
-    "PostTypes",
     "PostVectors",
     "QdrantIndex",
     "SearchMode",
-    "ServerConfig",
-    "Shard",
     "StoreWriter",
     "UpdatableIndex",
     "VectorIndex",
     "VectorStore",
-    "Vectors",
     "compute_bytes",
     "connect_index",
     "count_by_type",

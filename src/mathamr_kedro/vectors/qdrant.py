@@ -21,7 +21,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -39,7 +39,7 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits, rank_ids
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import Post
+from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import find_owner
 from mathamr_kedro.vectors.points import (
@@ -161,9 +161,9 @@ class Connection(ABC):
     def read_version(self) -> Any:
         """Return the version of the index in use."""
 
-    @abstractmethod
     def measure(self) -> tuple[int, int] | None:
         """Return the bytes of posts and formulas, if they are known."""
+        return None
 
 
 class _Update(NamedTuple):
@@ -184,13 +184,29 @@ class _Update(NamedTuple):
         _write_formulas(collections, self.formulas, self.posts)
 
 
-class UpdateOutcome(NamedTuple):
-    """What adding posts met."""
+@dataclass(frozen=True)
+class Addition:
+    """Outcome of adding posts, or of a sync."""
 
-    replaced: tuple[PostId, ...]
+    added: tuple[PostId, ...] = ()
+    """Those that replaced others among them."""
+    replaced: tuple[PostId, ...] = ()
     """Had another text."""
-    unchanged: tuple[PostId, ...]
-    """Had been added before with the same text."""
+    unchanged: tuple[PostId, ...] = ()
+    """Had been added before with the same text; not among ``added``."""
+    formulas: int = 0
+    failures: tuple[Failure, ...] = ()
+    deleted: tuple[PostId, ...] = ()
+
+    def __add__(self, other: Addition) -> Addition:
+        return Addition(
+            self.added + other.added,
+            self.replaced + other.replaced,
+            self.unchanged + other.unchanged,
+            self.formulas + other.formulas,
+            self.failures + other.failures,
+            self.deleted + other.deleted,
+        )
 
 
 class ChangedPosts(PostReader):
@@ -319,7 +335,7 @@ class QdrantIndex(VectorIndex):
         add: Mapping[PostId, tuple[PostEntry, Post]],
         delete: Collection[PostId],
         synced: bool = False,
-    ) -> UpdateOutcome:
+    ) -> Addition:
         """Add, replace and delete posts; this object keeps what it has opened.
 
         Deleting a post deletes the formulas of its comments.
@@ -341,8 +357,10 @@ class QdrantIndex(VectorIndex):
         with self._connection.lock():
             with QdrantIndex(self._connection, self._store) as now:
                 now.posts.require(list(delete))
-                outcome = now._compare_posts(add, synced)
-                new = {k: v for k, v in add.items() if k not in outcome.unchanged}
+                outcome = replace(
+                    now._compare_posts(add, synced), deleted=tuple(delete)
+                )
+                new = {key: add[key] for key in outcome.added}
                 if not new and not delete:
                     return outcome
                 update = now._plan(new, set(delete), synced)
@@ -354,7 +372,7 @@ class QdrantIndex(VectorIndex):
 
     def _compare_posts(
         self, add: Mapping[PostId, tuple[PostEntry, Post]], synced: bool
-    ) -> UpdateOutcome:
+    ) -> Addition:
         changes = self.changes
         same = {
             key
@@ -363,8 +381,13 @@ class QdrantIndex(VectorIndex):
             and changes.added[key] == post
             and (key in changes.synced) == synced
         }
-        replaced = tuple(k for k in add if k in self.posts and k not in same)
-        return UpdateOutcome(replaced, tuple(k for k in add if k in same))
+        added = tuple(key for key in add if key not in same)
+        return Addition(
+            added,
+            tuple(key for key in added if key in self.posts),
+            tuple(key for key in add if key in same),
+            sum(len(entry.formula_ids) for entry, _ in add.values()),
+        )
 
     def _plan(
         self,

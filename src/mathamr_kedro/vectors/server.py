@@ -167,9 +167,6 @@ class ServerConnection(Connection):
         """Return the name of the collection in use, and how often it was changed."""
         return _version(self._read_note())
 
-    def measure(self) -> None:
-        """Return nothing: the bytes are the server's."""
-
     @contextmanager
     def building(self, content: str, width: int) -> Iterator[Collections]:
         """Make collections, build their graphs and switch to them in one step."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
@@ -17,37 +16,13 @@ from mathamr_kedro.base.records import Failure, Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.points import check_size
 from mathamr_kedro.vectors.post_vectors import PostEntry
-from mathamr_kedro.vectors.qdrant import Connection, QdrantIndex
+from mathamr_kedro.vectors.qdrant import Addition, Connection, QdrantIndex
 from mathamr_kedro.vectors.store import VectorStore
 
 EncodePost: TypeAlias = Callable[[Post], PostEntry]
 
 _POSTS_AT_ONCE = 1000
 """Posts of one change: a killed process loses at most those."""
-
-
-@dataclass(frozen=True)
-class Addition:
-    """Outcome of adding posts, or of a sync."""
-
-    added: tuple[PostId, ...] = ()
-    """Those that replaced others among them."""
-    replaced: tuple[PostId, ...] = ()
-    unchanged: tuple[PostId, ...] = ()
-    """Had been added before as they are; not among ``added``."""
-    formulas: int = 0
-    failures: tuple[Failure, ...] = ()
-    deleted: tuple[PostId, ...] = ()
-
-    def __add__(self, other: Addition) -> Addition:
-        return Addition(
-            self.added + other.added,
-            self.replaced + other.replaced,
-            self.unchanged + other.unchanged,
-            self.formulas + other.formulas,
-            self.failures + other.failures,
-            self.deleted + other.deleted,
-        )
 
 
 class IndexStatus(NamedTuple):
@@ -104,23 +79,19 @@ class UpdatableIndex:
         total, stream = Addition(), iter(posts)
         while some := list(islice(stream, _POSTS_AT_ONCE)):
             encoded, failures = _encode(some, encode)
-            added = self._write(encoded, synced)
-            total += added + Addition(failures=tuple(failures))
+            total += Addition(failures=tuple(failures))
+            if encoded:
+                total += self._update(encoded, (), synced)
         return total
 
-    def _write(
-        self, encoded: Mapping[PostId, tuple[PostEntry, Post]], synced: bool
+    def _update(
+        self,
+        add: Mapping[PostId, tuple[PostEntry, Post]],
+        delete: Collection[PostId],
+        synced: bool = False,
     ) -> Addition:
-        if not encoded:
-            return Addition()
         with self._lock(), QdrantIndex.open(self._connection, self._store) as index:
-            replaced, unchanged = index.update(encoded, (), synced)
-        return Addition(
-            tuple(key for key in encoded if key not in set(unchanged)),
-            replaced,
-            unchanged,
-            sum(len(entry.formula_ids) for entry, _ in encoded.values()),
-        )
+            return index.update(add, delete, synced)
 
     def sync(
         self, posts: Mapping[PostId, Post], is_indexed: Callable[[Post], bool]
@@ -145,11 +116,8 @@ class UpdatableIndex:
                 if changes.added.get(key) != post
                 and (key in changes.keys or key not in known or not is_indexed(post))
             ]
-        if gone:
-            with self._lock():
-                index.update({}, gone, synced=True)
-        added = self.add(new, synced=True) if new else Addition()
-        return added + Addition(deleted=tuple(gone))
+        deleted = self._update({}, gone, synced=True) if gone else Addition()
+        return deleted + self.add(new, synced=True) if new else deleted
 
     def delete(self, ids: Collection[PostId]) -> None:
         """Delete posts, and the formulas of their comments with them.
@@ -158,8 +126,7 @@ class UpdatableIndex:
             MissingInputError: one is missing; nothing is deleted.
             LockedError: another process is changing the index.
         """
-        with self._lock(), QdrantIndex.open(self._connection, self._store) as index:
-            index.update({}, ids)
+        self._update({}, ids)
 
     def encode_waiting(self) -> Addition:
         """Encode posts that were added to an index of another encoder."""
