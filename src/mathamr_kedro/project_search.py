@@ -164,7 +164,7 @@ def explain_formula(
 
     Returns:
         What the system's ``explain_nodes`` returns, e.g.
-        :class:`~mathamr_kedro.systems.formula_rgcn.NodeMatches`.
+        :class:`~mathamr_kedro.systems.formula_rgcn.search.NodeMatches`.
 
     Raises:
         ConfigurationError: there is no such system, or it cannot tell.

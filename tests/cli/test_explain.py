@@ -17,7 +17,7 @@ from mathamr_kedro.cli.explain import command
 from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.systems import Rankings
-from mathamr_kedro.systems.formula_rgcn import NodeMatches
+from mathamr_kedro.systems.formula_rgcn.search import NodeMatches
 
 TOPIC = Topic("B.1", "task2", 0, "", (), "", (), "q", "y^2", None, None, None)
 

@@ -137,7 +137,7 @@ class TrainingState:
     """Time spent in the next epoch so far."""
     best_epoch: int = 0
     best_loss: float = float("inf")
-    history: list[Record] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
     measures: Tensor = field(default_factory=lambda: torch.zeros(0, 1))
     """(steps, measures) of the next epoch so far."""
 
@@ -158,7 +158,7 @@ class TrainingState:
             "seconds": self.seconds,
             "best_epoch": self.best_epoch,
             "best_loss": self.best_loss,
-            "history": [dict(record) for record in self.history],
+            "history": self.history,
             "measures": self.measures,
             "tensors": dict(tensors),
         }

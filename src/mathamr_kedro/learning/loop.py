@@ -189,8 +189,8 @@ class Training:
         self.state = state
         return state
 
-    def run(self, progress: ProgressCallback | None = None) -> tuple[Record, ...]:
-        """Train until the last epoch, or until nothing gets better.
+    def run(self, progress: ProgressCallback | None = None) -> list[dict[str, Any]]:
+        """Train until the last epoch, or until nothing gets better; return the history.
 
         Raises:
             TrainingError: the loss is not finite.
@@ -203,7 +203,7 @@ class Training:
             if progress is not None and self.processes.leads:
                 progress(told)
         self.processes.wait()
-        return tuple(state.history)
+        return list(state.history)
 
     def _run_steps(
         self, state: TrainingState, steps: int, progress: ProgressCallback | None

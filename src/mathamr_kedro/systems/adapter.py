@@ -396,7 +396,7 @@ def train_adapter(
     checkpoint = folder.parent / "checkpoint.pt"
     history = Training(learner, checkpoint, made_from, config.epochs).run()
     checkpoint.unlink(missing_ok=True)
-    return [dict(record) for record in history]
+    return history
 
 
 def encode_taught(

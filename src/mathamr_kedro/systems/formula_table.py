@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,18 @@ from mathamr_kedro.base.hits import DECIMALS, FormulaHits, rank_ids
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId, PostId, VisualId
 
+if TYPE_CHECKING:
+    from mathamr_kedro.formula import FormulaTree, FormulaTrees
+
 _COLUMNS = ("formula_id", "visual_id", "post_id", "latex")
+
+
+def choose_tree(
+    trees: FormulaTrees | None, kind: Literal["slt", "opt"]
+) -> FormulaTree | None:
+    """Return the layout or the operator tree of a formula, if it shows anything."""
+    tree = None if trees is None else trees.slt if kind == "slt" else trees.opt
+    return None if tree is None or tree.is_blank else tree
 
 
 class FormulaTable:

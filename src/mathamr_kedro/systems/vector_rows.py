@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,8 +24,29 @@ from mathamr_kedro.model import current_scan
 from mathamr_kedro.model.maxsim import match_posts
 from mathamr_kedro.vectors import ExactSpace
 
+T = TypeVar("T")
+
 _AT_ONCE = 1 << 15
 """Vectors that are compared at once."""
+
+
+def take_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Return the items in lists of so many, the last one of what is left."""
+    stream = iter(items)
+    return iter(lambda: list(islice(stream, size)), [])
+
+
+def write_rows(
+    path: Path,
+    items: Iterable[T],
+    encode: Callable[[list[T]], NDArray[np.float32]],
+    size: int,
+) -> int:
+    """Write a row of one vector for each item, so many at once; return the bytes."""
+    writer = VectorWriter(path)
+    for some in take_batches(items, size):
+        writer.add(RaggedVectors.one_each(encode(some)))
+    return writer.close()
 
 
 class VectorWriter:
@@ -81,26 +103,33 @@ class VectorRows:
         """Return the best rows of each query and their scores.
 
         Args:
-            queries: (|q|, k) vectors of each.
+            queries: (|q|, k) vectors of each; one of no vectors finds nothing.
             depth: how many.
             ids: of the rows, for ties.
         """
         kept, space = self._space
-        if not queries or not len(kept):
-            return [(kept[:0], np.zeros(0))] * len(queries)
-        found = space.find(RaggedVectors.of(queries), depth, ids[kept].take)
-        return [(kept[rows], scores) for rows, scores in found]
+        nothing = kept[:0], np.zeros(0)
+        asked = [query for query in queries if len(query)]
+        if not asked or not len(kept):
+            return [nothing] * len(queries)
+        found = (
+            (kept[rows], scores)
+            for rows, scores in space.find(
+                RaggedVectors.of(asked), depth, ids[kept].take
+            )
+        )
+        return [next(found) if len(query) else nothing for query in queries]
 
     @torch.inference_mode()
     def score(
         self, query: NDArray[np.float32], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        r"""Return MaxSim of a query with some rows, over its vectors; 0 for empty ones.
+        r"""Return MaxSim of a query with some rows, over its vectors; 0 if one is empty.
 
         .. math:: \frac{1}{|q|} \sum_i \max_j q_i^\top d_j
         """
         scores = np.zeros(len(rows))
-        filled = np.flatnonzero(self.rows.lengths[rows])
+        filled = np.flatnonzero(self.rows.lengths[rows] * len(query))
         tokens = torch.from_numpy(query).to(self._device, torch.float64)
         sizes = np.cumsum(self.rows.lengths[rows[filled]]) // _AT_ONCE
         for some in np.split(filled, np.flatnonzero(np.diff(sizes)) + 1):

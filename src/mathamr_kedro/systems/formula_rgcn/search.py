@@ -23,12 +23,11 @@ With :math:`a` and :math:`b` the scores of a formula by both representations, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +39,7 @@ from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.formula import FormulaTree, draw_svg, draw_text
-from mathamr_kedro.formula.node import Node
+from mathamr_kedro.formula.node import list_links
 from mathamr_kedro.systems.base import (
     Collection,
     Query,
@@ -50,11 +49,11 @@ from mathamr_kedro.systems.base import (
 from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind
 from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder, load_encoders
 from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcnConfig, Fusion
-from mathamr_kedro.systems.formula_table import FormulaTable
-from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter, take_batches
 
 if TYPE_CHECKING:
-    from mathamr_kedro.formula import FormulaTree, FormulaTrees
+    from mathamr_kedro.formula import FormulaTrees
 
 NAME = "formula_rgcn"
 _FORMULAS = "formulas.arrays"
@@ -66,9 +65,7 @@ _AT_ONCE = 4096
 
 _Vectors: TypeAlias = NDArray[Any]
 
-_Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float64]]
-"""Rows of formulas, best first, and their scores."""
-
+_TREES: Mapping[Kind, Literal["slt", "opt"]] = {"slg": "slt", "opg": "opt"}
 _NAMES = {"slg": "Symbol Layout Tree", "opg": "Operator Tree"}
 
 
@@ -84,32 +81,25 @@ def build_index(
     writers = {kind: VectorWriter(folder / kind) for kind in kinds}
     title = f"formulas indexed by {NAME}"
     stream = report_progress(formulas, title, total=len(formulas))
-    while some := list(islice(stream, _AT_ONCE)):
+    for some in take_batches(stream, _AT_ONCE):
         trees = [sources.trees_of(formula) for formula in some]
         for kind in kinds:
             found = _encode(encoders[kind], kind, trees)
-            none = np.zeros((0, config.model.hidden_dim), dtype=np.float16)
-            rows = [none if v is None else scale_to_length_one(v, np.float16)
-                    for v in found]  # fmt: skip
+            rows = [scale_to_length_one(vectors, np.float16) for vectors in found]
             counts[f"{kind}_nodes"] += sum(map(len, rows))
             writers[kind].add(RaggedVectors.of(rows))
     size += sum(writer.close() for writer in writers.values())
     return counts | {"bytes": size}
 
 
-def _pick_tree(trees: FormulaTrees | None, kind: Kind) -> FormulaTree | None:
-    """Return the tree that is encoded, if it shows anything."""
-    tree = None if trees is None else trees.slt if kind == "slg" else trees.opt
-    return None if tree is None or tree.is_blank else tree
-
-
 def _encode(
     encoder: NodeEncoder, kind: Kind, trees: Sequence[FormulaTrees | None]
-) -> list[_Vectors | None]:
-    """Return the vectors of the nodes of trees; ``None`` if there is no such tree."""
-    picked = [_pick_tree(both, kind) for both in trees]
-    vectors = iter(encoder.encode([tree for tree in picked if tree is not None]))
-    return [None if tree is None else next(vectors) for tree in picked]
+) -> list[_Vectors]:
+    """Return the vectors of the nodes of trees; none if there is no such tree."""
+    chosen = [choose_tree(both, _TREES[kind]) for both in trees]
+    vectors = iter(encoder.encode([tree for tree in chosen if tree is not None]))
+    none = np.zeros((0, encoder.label_vectors.shape[1]), dtype=np.float32)
+    return [none if tree is None else next(vectors) for tree in chosen]
 
 
 class NodeSearch(Rankings):
@@ -138,58 +128,48 @@ class NodeSearch(Rankings):
         self, way: Kind | Fusion, topics: Sequence[Query], depth: int
     ) -> list[FormulaHits]:
         """Return what one representation finds, or both together."""
-        if way in KINDS:
-            found = self._find(way, self._encode(way, topics), depth)
-            return [self._table.rank(*hits, depth) for hits in found]
-        wide = max(depth, _CANDIDATES)
-        queries = [self._encode(kind, topics) for kind in self.kinds]
-        lists = [
-            self._find(kind, asked, wide)
-            for kind, asked in zip(self.kinds, queries, strict=True)
-        ]
-        both = zip(zip(*queries, strict=True), zip(*lists, strict=True), strict=True)
-        fused = [self._fuse(way, *of_topic) for of_topic in both]
-        return [self._table.rank(*hits, depth) for hits in fused]
-
-    def _encode(self, kind: Kind, topics: Sequence[Query]) -> list[_Vectors | None]:
-        """Return the vectors of queries; ``None``: there is no such tree."""
-        found = _encode(self._encoders[kind], kind, [topic.trees for topic in topics])
-        # Rounded as the index is: a formula is nearest to itself.
-        return [None if v is None else v.astype(np.float16).astype(np.float32)
-                for v in found]  # fmt: skip
-
-    def _find(
-        self, kind: Kind, queries: Sequence[_Vectors | None], depth: int
-    ) -> list[_Found]:
-        """Eq. 4 with all formulas; over the query's nodes if ``normalise`` is set."""
-        asked = [query for query in queries if query is not None]
-        found = iter(self._spaces[kind].find(asked, depth, self._table.ids))
-        nothing = np.zeros(0, dtype=np.int64), np.zeros(0)
-        lists = [nothing if query is None else next(found) for query in queries]
-        return [
-            (rows, scores * self._scale(query))
-            for (rows, scores), query in zip(lists, queries, strict=True)
-        ]
+        kinds: Sequence[Kind] = (way,) if way in KINDS else self.kinds
+        wide = depth if way in KINDS else max(depth, _CANDIDATES)
+        trees = [topic.trees for topic in topics]
+        queries, lists = [], []
+        for kind in kinds:
+            found = _encode(self._encoders[kind], kind, trees)
+            # Rounded as the index is: a formula is nearest to itself.
+            asked = [v.astype(np.float16).astype(np.float32) for v in found]
+            queries.append(asked)
+            lists.append(self._spaces[kind].find(asked, wide, self._table.ids))
+        hits = []
+        for of_topic, found_by in zip(
+            zip(*queries, strict=True), zip(*lists, strict=True), strict=True
+        ):
+            if way in KINDS:
+                ((rows, means),) = found_by
+                scores = means * self._scale(of_topic[0])
+            else:
+                rows, scores = self._fuse(way, of_topic, [r for r, _ in found_by])
+            hits.append(self._table.rank(rows, scores, depth))
+        return hits
 
     def _fuse(
         self,
-        fusion: Fusion | Kind,
-        queries: Sequence[_Vectors | None],
-        lists: Sequence[_Found],
-    ) -> _Found:
+        fusion: Fusion,
+        queries: Sequence[_Vectors],
+        lists: Sequence[NDArray[np.int64]],
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Fuse the lists of a topic; both representations score what either found."""
-        rows = np.unique(np.concatenate([found for found, _ in lists]))
-        table = np.zeros((len(lists), len(rows)))
-        for place, (kind, query) in enumerate(zip(self.kinds, queries, strict=True)):
-            if fusion == "rrf":
-                found, _ = lists[place]
-                ranks = _RRF_K + np.arange(1, len(found) + 1)
-                table[place, np.searchsorted(rows, found)] = 1.0 / ranks
-            elif query is not None:
-                scores = self._spaces[kind].score(query, rows)
-                table[place] = scores * self._scale(query)
+        rows = np.unique(np.concatenate(lists))
         if fusion == "rrf":
-            return rows, table.sum(0)
+            total = np.zeros(len(rows))
+            for found in lists:
+                ranks = _RRF_K + np.arange(1, len(found) + 1)
+                total[np.searchsorted(rows, found)] += 1.0 / ranks
+            return rows, total
+        table = np.stack(
+            [
+                self._spaces[kind].score(query, rows) * self._scale(query)
+                for kind, query in zip(self.kinds, queries, strict=True)
+            ]
+        )
         if fusion == "max":
             return rows, table.max(0)
         if fusion == "avg":
@@ -198,9 +178,9 @@ class NodeSearch(Rankings):
         harmonic = len(table) / inverse.sum(0)
         return rows, np.where((table > 0).all(0), harmonic, 0.0)
 
-    def _scale(self, query: _Vectors | None) -> int:
+    def _scale(self, query: _Vectors) -> int:
         """Return what makes of a mean over the query's nodes the score."""
-        return 1 if query is None or self.config.search.normalise else len(query)
+        return 1 if self.config.search.normalise else len(query)
 
     def explain_nodes(
         self, topic: Query, formula_id: FormulaId, form: str | None = None
@@ -231,7 +211,7 @@ class NodeSearch(Rankings):
         other = self._sources.trees_of(formula)
         found = []
         for kind in self.kinds:
-            mine, theirs = _pick_tree(query, kind), _pick_tree(other, kind)
+            mine, theirs = (choose_tree(t, _TREES[kind]) for t in (query, other))
             if mine is not None and theirs is not None:
                 vectors = self._encoders[kind].encode([mine, theirs])
                 found.append(NodeMatches.align(kind, (mine, theirs), vectors))
@@ -323,21 +303,15 @@ class NodeMatches:
             chosen[partner].append(str(place + 1))
         notes = [f" ·{','.join(numbers)}" if numbers else "" for numbers in chosen]
         trees = {"query": (self.query, asked), "found": (self.found, notes)}
-        return [(name, _relabel(*noted)) for name, noted in trees.items()]
+        return [(name, _add_notes(*noted)) for name, noted in trees.items()]
 
 
-def _relabel(tree: FormulaTree, notes: Sequence[str]) -> FormulaTree:
+def _add_notes(tree: FormulaTree, notes: Sequence[str]) -> FormulaTree:
     """Return the tree with a note behind the label of each node."""
-    labels = [label + note for label, note in zip(tree.nodes, notes, strict=True)]
-    children: list[list[tuple[str, int]]] = [[] for _ in labels]
-    for parent, edge, child in tree.edges:
-        children[parent].append((edge, child))
-    nodes: dict[int, Node] = {}
-    for place in reversed(range(len(labels))):  # children come behind their parents
-        below = [(edge, nodes[child]) for edge, child in children[place]]
-        if tree.kind == "opt":  # unordered operands share one name
-            nodes[place] = Node.operator(labels[place], [node for _, node in below])
-            continue
-        nodes[place] = Node(labels[place])
-        nodes[place].edges = dict(below)
-    return FormulaTree(tree.kind, nodes[0])
+    copy = FormulaTree.from_string(tree.to_string(), tree.kind)
+    stack = [copy.root]
+    for note in notes:
+        node = stack.pop()
+        stack += [child for _, child in reversed(list_links(node, tree.kind))]
+        node.label += note
+    return copy

@@ -11,34 +11,23 @@ from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
 from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind, write_forests
 from mathamr_kedro.systems.formula_rgcn.training import PAIRINGS, Pairing, PairTraining
+from mathamr_kedro.systems.formula_training import FormulaTrainingConfig
 
 Fusion: TypeAlias = Literal["max", "avg", "f1", "rrf"]
 
 
 @dataclass(frozen=True)
-class RgcnConfig:
+class RgcnConfig(FormulaTrainingConfig):
     """Parameters that decide the weights."""
 
     pairs: Pairing = "inner_outer"
     """Which graphs are paired in training; see :data:`PAIRINGS`."""
     hidden_dim: int = 100
     """Numbers of a node vector; 100 in the paper."""
-    batch_size: int = 256
-    """Formulas of a step, the N of Eq. 2."""
-    num_epochs: int = 5
-    learning_rate: float = 3e-4
-    patience: int = 0
-    """Epochs without a lower loss of held-out formulas before training ends, with the
-    best epoch; 0: learn from all of them, ``num_epochs`` times."""
-    max_formulas: int = 0
-    """Different formulas to learn from, a random sample; 0: all of the collection."""
 
     def __post_init__(self) -> None:
-        check_range(self, "max_formulas", "patience", least=0)
-        check_range(self, "num_epochs", least=0)
+        super().__post_init__()
         check_range(self, "hidden_dim", least=1)
-        check_range(self, "batch_size", least=2)
-        check_range(self, "learning_rate", above=0)
 
     @property
     def kinds(self) -> tuple[Kind, ...]:

@@ -16,39 +16,28 @@ over the :math:`M^l` nodes of layout graphs and the :math:`M^o` of operator grap
 positive pair is no part of the denominator, so the loss may fall below 0. If a graph is
 the first of several pairings, its :math:`\ell_i` is their mean: all pairings count the
 same, as in Figure 3.
-
-What a step sees follows from the seed, the epoch and the step only: a stopped training
-resumes to the same weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.optim import Adam
 
-from mathamr_kedro.base.checksums import checksum
-from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.learning.checkpoints import CHECKPOINT
-from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
-from mathamr_kedro.model import current_compute, multi_positive_info_nce
+from mathamr_kedro.model import multi_positive_info_nce
 from mathamr_kedro.model.maxsim import best_products
-from mathamr_kedro.systems.base import Epochs
-from mathamr_kedro.systems.folds import hold_out
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
 from mathamr_kedro.systems.formula_rgcn.network import (
     fill_width,
     make_encoders,
     save_encoders,
 )
+from mathamr_kedro.systems.formula_training import FormulaTraining
 
 if TYPE_CHECKING:
     from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
@@ -100,72 +89,34 @@ class Batch(NamedTuple):
     """(representations, rows) what chooses their sub-expressions."""
 
 
-class PairTraining:
-    """One training, of the forests in a folder.
+class PairTraining(FormulaTraining[Batch]):
+    """One training, of the forests in a folder."""
 
-    Raises:
-        TrainingError: there are fewer than two formulas.
-    """
+    name, unit = "formula_rgcn", "formulas"
+    measures = ("loss", "accuracy")
 
     def __init__(self, config: RgcnConfig, prepared: Path, seed: int) -> None:
-        self.config, self._seed = config, seed
+        self.config = config
         self.forests = {kind: Forest.load(prepared, kind) for kind in config.kinds}
-        self.count = len(next(iter(self.forests.values())))
-        if self.count < 2:
-            raise TrainingError(
-                f"Expected at least two formulas with trees in {str(prepared)!r} (got "
-                f"{self.count}); the others are its negatives"
-            )
-        self._rows, self._held_out = hold_out(self.count, config.patience, seed)
+        super().__init__(config, len(next(iter(self.forests.values()))), seed)
         vocabularies = {kind: f.vocabulary for kind, f in self.forests.items()}
         self.encoders = make_encoders(config, vocabularies, seed)
-        self.device = current_compute().choose_device()
+        self.network = nn.ModuleDict(self.encoders)
 
-    def run(self, folder: Path) -> Epochs:
-        """Train, or resume, with checkpoint and weights in a folder."""
-        config = self.config
-        networks = nn.ModuleDict(self.encoders).to(self.device)
-        learner = ModuleLearner(
-            name="formula_rgcn",
-            module=networks,
-            optimizer=Adam(networks.parameters(), lr=config.learning_rate),
-            draw_batches=self.draw_batches,
-            compute=self.compare,
-            measures=("loss", "accuracy"),
-            validate=self._validate if len(self._held_out) else None,
-            keep_best=partial(save_encoders, self.encoders, folder),
-            facts={"formulas": self.count},
-            batch_size=config.batch_size,
-            unit="formulas",
-        )
-        made_from = checksum(asdict(config), self._seed, self.count)
-        checkpoint = folder / CHECKPOINT
-        history = Training(
-            learner, checkpoint, made_from, config.num_epochs, config.patience
-        ).run()
-        if not history:  # random weights, to compare with
-            save_encoders(self.encoders, folder)
-        checkpoint.unlink(missing_ok=True)
-        return [dict(record) for record in history]
+    def save(self, folder: Path) -> None:
+        """Write both networks."""
+        save_encoders(self.encoders, folder)
 
-    def draw_batches(self, epoch: int) -> list[Batch]:
-        """Return the batches of an epoch; a last batch of one formula is skipped."""
-        random = np.random.default_rng([self._seed, epoch])
-        return self._cut(random.permutation(self._rows), random)
-
-    def _cut(self, order: Numbers, random: np.random.Generator) -> list[Batch]:
+    def cut(
+        self, order: Numbers, epoch: int, random: np.random.Generator
+    ) -> list[Batch]:
+        """Cut formulas into batches; a last one of one formula is skipped."""
         draws = random.random((len(self.forests), self.count))
         size = self.config.batch_size
         parts = [order[a : a + size] for a in range(0, len(order), size)]
         return [Batch(rows, draws[:, rows]) for rows in parts if len(rows) > 1]
 
-    def _validate(self) -> dict[str, float]:
-        """Return the loss of formulas that are not learnt from, always cut alike."""
-        batches = self._cut(self._held_out, np.random.default_rng(self._seed))
-        losses = [float(self.compare(batch)[0]) for batch in batches]
-        return {VALIDATION_LOSS: float(np.mean(losses))}
-
-    def compare(self, batch: Batch) -> tuple[Tensor, Tensor]:
+    def compute(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return the loss of a batch (Eq. 3), and how often the positive is first."""
         pairs = PAIRINGS[self.config.pairs]
         needed = {name for pair in pairs for name in pair}

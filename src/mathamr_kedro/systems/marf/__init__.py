@@ -15,7 +15,3 @@ What is inside::
     training       three phases
     search         index and ranking
 """
-
-from mathamr_kedro.systems.marf.system import Marf, MarfConfig
-
-__all__ = ["Marf", "MarfConfig"]

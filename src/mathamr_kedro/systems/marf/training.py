@@ -326,7 +326,7 @@ class MarfTraining:
                 "%s: no epoch was better than the start on the pairs that are held "
                 "out; the start is kept", name,
             )  # fmt: skip
-        return [dict(record) for record in history]
+        return history
 
     def _draw_batches(
         self, pairs: Rows, config: PhaseConfig, epoch: int

@@ -9,7 +9,3 @@ Mansouri, Oard and Zanibbi 2022. What each module does, in the order of the step
     training     one model for each fold
     search       vectors of all texts, cosine, reranking, fusion with a first run
 """
-
-from mathamr_kedro.systems.mathamr.system import MathAMR, MathAMRConfig, Representation
-
-__all__ = ["MathAMR", "MathAMRConfig", "Representation"]

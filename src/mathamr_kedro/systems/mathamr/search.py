@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -36,7 +36,6 @@ from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId, TopicId, VisualId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
@@ -58,7 +57,7 @@ from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.system import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.training import FOLDS
 from mathamr_kedro.systems.registry import FormulaTerms
-from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.vector_rows import VectorRows, write_rows
 from mathamr_kedro.trec import read_run
 
 logger = logging.getLogger(__name__)
@@ -122,17 +121,9 @@ def _list_texts(
 
 
 def _write_vectors(path: Path, encoder: TextEncoder, texts: Sequence[str]) -> int:
-    writer = VectorWriter(path)
-    starts = report_progress(
-        range(0, len(texts), _AT_ONCE),
-        f"texts encoded by model {path.name}",
-        lambda start: min(_AT_ONCE, len(texts) - start),
-        total=len(texts),
-    )
-    for start in starts:
-        vectors = encoder.encode(texts[start : start + _AT_ONCE])
-        writer.add(RaggedVectors.one_each(vectors))
-    return writer.close()
+    title = f"texts encoded by model {path.name}"
+    stream = report_progress(texts, title, total=len(texts))
+    return write_rows(path, stream, encoder.encode, _AT_ONCE)
 
 
 def open_index(
@@ -150,9 +141,26 @@ def open_index(
     rankers[f"{_NAME}/cosine" if _NAME in rankers else _NAME] = search.rank
     found: dict[Target, dict[str, Ranker]] = {"formulas": rankers}
     if 1 in config.search.tasks:
-        arguments = search.contexts, model, folder / _POSTS, search.find_model
-        found["posts"] = {_NAME: PostStrings(*arguments).rank}
+        posts = PostStrings(search.contexts, model, folder / _POSTS)
+        found["posts"] = {_NAME: posts.rank}
     return Rankings(found)
+
+
+class FoldModels:
+    """The models of all folds, and the vectors of an index by each."""
+
+    def __init__(self, model: Path, folder: Path, length: int) -> None:
+        folds = (model / FOLDS).read_text(encoding="utf-8")
+        self._fold_of: dict[TopicId, str] = json.loads(folds)
+        self._open = cache(lambda name: TextEncoder(model / name, length))
+        self._vectors = cache(lambda name: VectorRows(folder / name))
+
+    def encode(
+        self, topic: TopicId, text: str
+    ) -> tuple[NDArray[np.float32], VectorRows]:
+        """Encode a text by the model that did not learn from a topic."""
+        name = self._fold_of.get(topic, ALL)
+        return self._open(name).encode([text]), self._vectors(name)
 
 
 class ContextSearch:
@@ -164,15 +172,7 @@ class ContextSearch:
         self.contexts = Contexts(config.model.representation, sources)
         self._depth = config.search.depth
         self._table = FormulaTable(folder / _FORMULAS)
-        folds = (model / FOLDS).read_text(encoding="utf-8")
-        self._fold_of: dict[TopicId, str] = json.loads(folds)
-        length = config.model.max_length
-        self._open = cache(lambda name: TextEncoder(model / name, length))
-        self._vectors = cache(lambda name: VectorRows(folder / name))
-
-    def find_model(self, topic: TopicId) -> str:
-        """Return the model that did not learn from a topic."""
-        return self._fold_of.get(topic, ALL)
+        self._models = FoldModels(model, folder, config.model.max_length)
 
     def rank(self, topics: Sequence[Query], depth: int) -> list[FormulaHits]:
         """Return the best formulas for topics."""
@@ -212,29 +212,17 @@ class ContextSearch:
         self, topics: Sequence[Query], among: Sequence[NDArray[np.int64]], depth: int
     ) -> list[FormulaHits]:
         """Rank some rows of the table for each topic."""
-        by_model: dict[str, list[int]] = {}
-        for place, topic in enumerate(topics):
-            by_model.setdefault(self.find_model(topic.key), []).append(place)
-        found: dict[int, FormulaHits] = {}
-        for model, places in by_model.items():
-            texts = [self.contexts.write_query(topics[place]) for place in places]
-            for place, query in zip(
-                places, self._open(model).encode(texts), strict=True
-            ):
-                scores = self._score(model, query, among[place])
-                found[place] = self._table.rank(among[place], scores, depth)
-        return [found[place] for place in range(len(topics))]
-
-    def _score(
-        self, model: str, query: NDArray[np.float32], rows: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        """Return the cosines of a query with the formulas of some rows."""
-        vectors = self._vectors(model)
-        texts, place = np.unique(self._table.numbers["text"][rows], return_inverse=True)
-        # 1 but for the rounding to halves
-        lengths = np.linalg.norm(vectors.rows.vectors[texts].astype(np.float32), axis=1)
-        cosines: NDArray[np.float64] = vectors.score(query[None], texts) / lengths
-        return cosines[place]
+        hits = []
+        for topic, rows in zip(topics, among, strict=True):
+            text = self.contexts.write_query(topic)
+            query, vectors = self._models.encode(topic.key, text)
+            texts = self._table.numbers["text"][rows]
+            different, place = np.unique(texts, return_inverse=True)
+            # 1 but for the rounding to halves
+            halves = vectors.rows.vectors[different].astype(np.float32)
+            cosines = vectors.score(query, different) / np.linalg.norm(halves, axis=1)
+            hits.append(self._table.rank(rows, cosines[place], depth))
+        return hits
 
 
 def open_first_stages(config: SearchConfig, sources: Collection) -> dict[str, Ranker]:
@@ -330,29 +318,21 @@ class PostStrings:
     fold of their formula: topic B.301 asks for a formula of the post of A.301.
     """
 
-    def __init__(
-        self,
-        contexts: Contexts,
-        model: Path,
-        folder: Path,
-        find_model: Callable[[TopicId], str],
-    ) -> None:
-        self._contexts, self._find_model = contexts, find_model
+    def __init__(self, contexts: Contexts, model: Path, folder: Path) -> None:
+        self._contexts = contexts
+        self._models = FoldModels(model, folder, _LONGEST)
         answers = json.loads((folder / _ANSWERS).read_text(encoding="utf-8"))
         self._ids = list(answers)
-        self._rows: NDArray[np.int64] = np.array(
-            list(answers.values()), dtype=np.int64
-        ).reshape(-1, 2)
-        self._open = cache(lambda name: TextEncoder(model / name, _LONGEST))
-        self._vectors = cache(lambda name: VectorRows(folder / name))
+        rows = np.array(list(answers.values()), dtype=np.int64)
+        self._rows: NDArray[np.int64] = rows.reshape(-1, 2)
 
     def rank(self, topics: Sequence[Query], depth: int) -> list[Hits]:
         """Return the best answers for topics."""
         found = []
         for topic in topics:
-            name = self._find_model(f"B{topic.key.removeprefix('A')}")
-            query = self._open(name).encode([self._contexts.write_topic(topic)])
-            vectors = self._vectors(name)
+            of_formula = f"B{topic.key.removeprefix('A')}"
+            text = self._contexts.write_topic(topic)
+            query, vectors = self._models.encode(of_formula, text)
             cosines = vectors.score(query, np.arange(len(vectors.rows)))
             scores = np.maximum(cosines, 0.0)[self._rows].prod(1)
             found.append(Hits.rank(self._ids, scores).top(depth))

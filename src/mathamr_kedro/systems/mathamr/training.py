@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.checksums import checksum
@@ -162,7 +161,7 @@ class FoldTraining:
         training = Training(
             learner, checkpoint, made_from, config.epochs, checkpoint_seconds=math.inf
         )
-        return [dict(record) for record in training.run()]
+        return training.run()
 
     def draw_batches(self, epoch: int) -> list[Batch]:
         """Return batches of both losses in turn; all triples once.
@@ -202,11 +201,7 @@ class FoldTraining:
         candidates = encoder.encode([t.candidate for t in self._held])
         scores = np.array([t.score for t in self._held], dtype=np.float32)
         tensors = (torch.from_numpy(a) for a in (queries, candidates, scores))
-        cosines = (queries * candidates).sum(1)
-        return {
-            VALIDATION_LOSS: contrastive_loss(*tensors).item(),
-            "spearman": correlate_ranks(cosines, scores),
-        }
+        return {VALIDATION_LOSS: contrastive_loss(*tensors).item()}
 
 
 def find_rate(step: int, steps: int) -> float:
@@ -276,18 +271,3 @@ def cut_batches(
         starts.pop()
     ends = [*starts[1:], len(order)]
     return [[triples[n] for n in order[a:b]] for a, b in zip(starts, ends, strict=True)]
-
-
-def correlate_ranks(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
-    """Return Spearman's correlation: Pearson's of ranks, which equal values share."""
-    ranks = np.stack([_rank(first), _rank(second)])
-    if np.ptp(ranks, axis=1).min() == 0:
-        return 0.0
-    table: NDArray[np.float64] = np.atleast_2d(np.corrcoef(ranks))
-    return float(table[0, 1])
-
-
-def _rank(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middles: NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
-    return middles[places]

@@ -17,11 +17,10 @@ has one structure and as many texts as instances; it counts by its best instance
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import torch
@@ -30,23 +29,22 @@ from numpy.typing import NDArray
 
 from mathamr_kedro.base.hits import FormulaHits
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId, VisualId
 from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Collection, Query, Rankings
-from mathamr_kedro.systems.formula_table import FormulaTable
+from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, read_labels
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
 from mathamr_kedro.systems.ssemb.system import SSEmbConfig
 from mathamr_kedro.systems.ssemb.training import LABELS, WEIGHTS
-from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.vector_rows import VectorRows, write_rows
 from mathamr_kedro.systems.weights import load_weights
 from mathamr_kedro.text import SentenceEncoder, explain_absence, find_text_model
 
 if TYPE_CHECKING:
-    from mathamr_kedro.formula import FormulaTree, FormulaTrees
+    from mathamr_kedro.formula import FormulaTree
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +52,6 @@ _LENGTH = 1024
 """Characters of a context, as in the paper."""
 _STEP = 512
 """Between the starts of two windows."""
-T = TypeVar("T")
 _STRUCTURE, _CONTEXTS, _FORMULAS = "structure", "contexts", "formulas.arrays"
 _CANDIDATES = 500_000
 """Visual ids that the first stage keeps, by structure only; as in the paper."""
@@ -148,24 +145,18 @@ def build_index(
     """Encode a tree of each visual id and, if there is a text model, all contexts."""
     encoder = TreeEncoder(model, config.model.dimension)
     instances: list[FormulaInstance] = []
-    writer = VectorWriter(folder / _STRUCTURE)
-    for trees in _take_some(_gather_trees(sources, instances), _TREES_AT_ONCE):
-        writer.add(RaggedVectors.one_each(encoder.encode(trees)))
-    size, width = writer.close(), 0
+    trees = _gather_trees(sources, instances)
+    size = write_rows(folder / _STRUCTURE, trees, encoder.encode, _TREES_AT_ONCE)
     contexts = np.full(len(instances), -1, dtype=np.int64)
     texts = _open_text_model(config.search.text_model)
     if texts is not None:
-        writer = VectorWriter(folder / _CONTEXTS)
         stream = report_progress(
             _read_contexts(sources, instances, contexts), "texts encoded for ssemb"
         )
-        for some in _take_some(stream, _TEXTS_AT_ONCE):
-            vectors = texts.encode(some)
-            width = vectors.shape[1]
-            writer.add(RaggedVectors.one_each(vectors))
-        size += writer.close()
+        size += write_rows(folder / _CONTEXTS, stream, texts.encode, _TEXTS_AT_ONCE)
     size += FormulaTable.write(folder / _FORMULAS, instances, context=contexts)
-    return {"instances": len(instances), "text_dimension": width, "bytes": size}
+    count = int(contexts.max(initial=-1)) + 1
+    return {"instances": len(instances), "texts": count, "bytes": size}
 
 
 def _gather_trees(
@@ -178,7 +169,7 @@ def _gather_trees(
         if formula.visual_id in without:
             continue
         if formula.visual_id not in with_tree:
-            tree = _choose_tree(sources.trees_of(formula))
+            tree = choose_tree(sources.trees_of(formula), "opt")
             if tree is None:
                 without.add(formula.visual_id)
                 continue
@@ -189,12 +180,6 @@ def _gather_trees(
         logger.warning(
             "ssemb: %d visual ids without operator tree are never found", len(without)
         )
-
-
-def _choose_tree(trees: FormulaTrees | None) -> FormulaTree | None:
-    if trees is None or trees.opt is None or trees.opt.is_blank:
-        return None
-    return trees.opt
 
 
 def _read_contexts(
@@ -227,12 +212,6 @@ def _open_text_model(name: str) -> SentenceEncoder | None:
     return SentenceEncoder(
         find_text_model(name), str(current_compute().choose_device())
     )
-
-
-def _take_some(items: Iterable[T], number: int) -> Iterator[list[T]]:
-    stream = iter(items)
-    while some := list(islice(stream, number)):
-        yield some
 
 
 _Query: TypeAlias = tuple[NDArray[np.float32] | None, NDArray[np.float32] | None]
@@ -293,7 +272,7 @@ class FormulaSearch(Rankings):
 
     def _encode(self, topic: Query) -> _Query:
         if topic not in self._known:  # several rankers are asked the same
-            tree = _choose_tree(topic.trees)
+            tree = choose_tree(topic.trees, "opt")
             vectors = self._encoder.encode([tree]) if tree is not None else None
             text = None
             if self._texts is not None:

@@ -12,6 +12,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
+from mathamr_kedro.systems.formula_training import FormulaTrainingConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, count_labels
 from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
 
@@ -38,7 +39,7 @@ class AugmentationConfig:
 
 
 @dataclass(frozen=True)
-class StructureConfig:
+class StructureConfig(FormulaTrainingConfig):
     """StructEmb: the graph network and its training; decides the weights."""
 
     dimension: int = 400
@@ -49,22 +50,15 @@ class StructureConfig:
     batch_size: int = 2560
     num_epochs: int = 25
     learning_rate: float = 1e-4
-    patience: int = 0
-    """Epochs without a lower loss of held-out formulas before training ends, with the
-    best epoch; 0: learn from all of them, ``num_epochs`` times."""
-    max_formulas: int = 0
-    """Different formulas to learn from, a random sample; 0: all of the collection."""
 
     def __post_init__(self) -> None:
-        check_range(self, "max_formulas", "patience", least=0)
+        super().__post_init__()
         if self.dimension < 2 or self.dimension % 2:
             raise ConfigurationError(
                 "Expected dimension to be a multiple of 2, the number of layers (got "
                 f"{self.dimension!r})"
             )
-        check_range(self, "min_label_count", "num_epochs", least=1)
-        check_range(self, "batch_size", least=2)
-        check_range(self, "learning_rate", above=0)
+        check_range(self, "min_label_count", least=1)
 
 
 @dataclass(frozen=True)
