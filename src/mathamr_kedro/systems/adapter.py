@@ -25,7 +25,6 @@ reads: ``adapter_config.json``, ``adapter_model.safetensors``. They are learnt f
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -57,6 +56,7 @@ from mathamr_kedro.learning.loop import (
 )
 from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.base import Collection, Epochs, Index, Target
+from mathamr_kedro.systems.folds import draw_by_text
 from mathamr_kedro.text.models import find_text_model, name_base
 from mathamr_kedro.text.sentence_encoder import load_model
 
@@ -253,7 +253,9 @@ class TextPairs:
         rows = [[row_of[text] for text in pair] for pair in found]
         self._rows = np.array(rows, dtype=np.int64).reshape(-1, 2)
         self._known = np.unique(self._key(*self._rows.T))
-        held_out = {q: _hash(self.texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])}
+        held_out = {
+            q: draw_by_text(self.texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])
+        }
         is_held_out = np.array([held_out[q] for q in self._rows[:, 0]], dtype=np.bool_)
         self.train = np.flatnonzero(~is_held_out)
         self.held_out = np.flatnonzero(is_held_out)[:_MOST_HELD_OUT]
@@ -317,13 +319,6 @@ def draw_batches(
         drawn = np.concatenate(order)[:wanted]
         found += [(kind, rows) for rows in pairs.cut(drawn, size)]
     return [found[n] for n in rng.permutation(len(found))]
-
-
-def _hash(text: str) -> float:
-    """Return a number between 0 and 1, the same in every process."""
-    content = text.encode("utf-8", errors="surrogatepass")
-    number = int.from_bytes(hashlib.blake2b(content, digest_size=8).digest())
-    return number / 2**64
 
 
 def copy_models(config: ModelConfig, folder: Path) -> None:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import blake2b
 
 from mathamr_kedro.base.types import TopicId
 
@@ -26,3 +27,13 @@ def deal_topics(topics: Iterable[TopicId], folds: int) -> dict[TopicId, str]:
     """
     ordered = sorted(set(topics), key=lambda topic: (len(topic), topic))
     return {topic: str(n % folds) for n, topic in enumerate(ordered)}
+
+
+def draw_by_text(text: str) -> float:
+    """Return a number from 0 to 1 that looks drawn, and is always that of the text.
+
+    >>> draw_by_text("q1") == draw_by_text("q1") != draw_by_text("q2")
+    True
+    """
+    content = text.encode("utf-8", errors="surrogatepass")
+    return int.from_bytes(blake2b(content, digest_size=8).digest()) / 2**64

@@ -124,7 +124,7 @@ class VectorRows:
     def score(
         self, query: NDArray[np.float32], rows: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        r"""Return MaxSim of a query with some rows, over its vectors; 0 if one is empty.
+        r"""Return MaxSim of a query, over its vectors, with some rows; empty ones: 0.
 
         .. math:: \frac{1}{|q|} \sum_i \max_j q_i^\top d_j
         """

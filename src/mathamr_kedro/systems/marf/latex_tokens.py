@@ -20,6 +20,7 @@ here is what the paper makes of them, which no tree of a formula keeps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from mathamr_kedro.formula.latex.tokens import END, TokenStream, split_tokens
@@ -80,6 +81,7 @@ _INFIX = {r"\over": r"\frac", r"\choose": r"\binom", r"\atop": r"\binom"}
 _NO_ARGUMENT = {END, "}", _RIGHT, *_INFIX}
 """Replaces a missing argument."""
 _DIGITS = frozenset("0123456789")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?|\.\d+", re.ASCII)
 _DEEPEST = 60
 """Depth of nested groups; deeper ones stay flat."""
 
@@ -102,17 +104,13 @@ def spell_numbers(tokens: Sequence[str]) -> list[str]:
     >>> spell_numbers(list("7")), spell_numbers(list("00"))
     (['7'], ['0'])
     """
+    written = "".join(t if t in _DIGITS or t == "." else " " for t in tokens)
     found: list[str] = []
-    place = 0
-    while place < len(tokens):
-        end = _find_end_of_number(tokens, place)
-        if end == place:
-            found.append(tokens[place])
-            end += 1
-        else:
-            found += _spell(tokens[place:end])
-        place = end
-    return found
+    end = 0
+    for number in _NUMBER.finditer(written):
+        found += [*tokens[end : number.start()], *_spell(number.group())]
+        end = number.end()
+    return [*found, *tokens[end:]]
 
 
 def _read_row(stream: TokenStream, depth: int, closing: str = "}") -> list[str]:
@@ -202,23 +200,8 @@ def _read_all(stream: TokenStream, depth: int) -> list[str]:
     return found
 
 
-def _find_end_of_number(tokens: Sequence[str], start: int) -> int:
-    """Return where a number ends that starts here; ``start`` if none does."""
-    end, has_point = start, False
-    while end < len(tokens):
-        if tokens[end] == "." and not has_point:
-            is_followed = end + 1 < len(tokens) and tokens[end + 1] in _DIGITS
-            if not is_followed:
-                break
-            has_point = True
-        elif tokens[end] not in _DIGITS:
-            break
-        end += 1
-    return end
-
-
-def _spell(number: Sequence[str]) -> list[str]:
-    whole, _, rest = "".join(number).partition(".")
+def _spell(number: str) -> list[str]:
+    whole, _, rest = number.partition(".")
     whole, rest = whole.lstrip("0"), rest.rstrip("0")
     if not rest and len(whole) <= 1:
         return [whole or "0"]

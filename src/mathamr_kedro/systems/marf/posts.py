@@ -17,14 +17,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -42,10 +40,12 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.folds import draw_by_text
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.systems.marf.networks import ContextEncoder, Ids
 from mathamr_kedro.systems.marf.system import ModelConfig
 from mathamr_kedro.systems.marf.training import CONTEXT, POSTS, VOCABULARY, Rows
+from mathamr_kedro.systems.vector_rows import take_batches
 from mathamr_kedro.text import find_text_model
 
 Tokens: TypeAlias = tuple[str, ...]
@@ -61,7 +61,6 @@ _VOTES = 5
 _NEW_TOKENS = 1000
 """Commands of LaTeX that the context encoder reads as one token each (3.4)."""
 _COMMAND = re.compile(r"\\[A-Za-z]+")
-_ONE = float(2**64)
 
 
 class Item(NamedTuple):
@@ -144,7 +143,7 @@ def prepare_posts(
     accepted = set(sources.pairs())
     found = accepted | _find_voted(sources)
     number_of_pairs = config.max_pairs or len(found)
-    pairs = nsmallest(number_of_pairs, found, key=lambda pair: _hash(" ".join(pair)))
+    pairs = nsmallest(number_of_pairs, found, lambda pair: draw_by_text(" ".join(pair)))
     pairs.sort(key=lambda pair: pair not in accepted)
     wanted = {key for pair in pairs for key in pair}
 
@@ -165,8 +164,7 @@ def prepare_posts(
     texts: list[Ids] = []
     formulas: list[list[Ids]] = []
     fused: list[list[Ids]] = []
-    stream = _read_posts(sources, wanted, "written")
-    while some := list(islice(stream, _AT_ONCE)):
+    for some in take_batches(_read_posts(sources, wanted, "written"), _AT_ONCE):
         row_of |= {item.key: len(row_of) + n for n, item in enumerate(some)}
         texts += context.split([item.text for item in some], config.max_tokens)
         formulas += [[number_tokens(vocabulary, f) for f in i.formulas] for i in some]
@@ -176,8 +174,8 @@ def prepare_posts(
     known = [pair for pair in pairs if row_of.keys() >= set(pair)]
     rows = np.array([[row_of[key] for key in pair] for pair in known], dtype=np.int64)
     rows = rows.reshape(-1, 2)
-    limits = [_hash(pair.question_id) < _VALIDATION_SHARE * _ONE for pair in known]
-    is_held_out = np.array(limits, dtype=np.bool_)
+    draws = np.array([draw_by_text(pair.question_id) for pair in known])
+    is_held_out = draws < _VALIDATION_SHARE
     arrays: Arrays = {
         "text": _join(texts), "text_ptr": _find_starts(texts),
         **_list_arrays("formulas", formulas), **_list_arrays("fused", fused),
@@ -247,11 +245,6 @@ def _read_posts(sources: Collection, wanted: set[PostId], done: str) -> Iterator
     posts = (p for p in sources.posts() if p.post_id in wanted)
     for post in report_progress(posts, f"posts {done} for marf", total=len(wanted)):
         yield read_post(post)
-
-
-def _hash(text: str) -> int:
-    """Return a number below 2**64 that looks drawn, and is the same every time."""
-    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
 def _join(parts: Sequence[Ids]) -> Ids:

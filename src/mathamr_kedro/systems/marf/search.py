@@ -17,9 +17,8 @@ score is the mean of theirs (Algorithm 1):
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +32,8 @@ from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.base.records import FormulaInstance
+from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
@@ -66,7 +67,7 @@ from mathamr_kedro.systems.marf.training import (
     make_formula_encoder,
     make_fusion,
 )
-from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
+from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter, take_batches
 from mathamr_kedro.systems.weights import load_weights
 
 _IDS, _ITEMS = "ids.json", "items.arrays"
@@ -112,6 +113,7 @@ class MarfModel:
             self._context, self._context.split(texts, self._config.max_tokens)
         )
         context, one_each = scale_tokens(states), [1] * len(items)
+        pooled = RaggedVectors.one_each(pool_tokens(states))
         counts = [len(item.formulas) for item in items]
         # an item without a formula has one of no tokens for the fusion
         chosen = [formula for item in items for formula in item.formulas or ((),)]
@@ -123,33 +125,23 @@ class MarfModel:
             tokens = RaggedVectors.one_each(pool_tokens(real))
         else:
             tokens = scale_tokens(real)
-        owners = np.repeat(np.arange(len(items)), [max(1, n) for n in counts])
+        rows = [max(1, n) for n in counts]
+        owner = torch.arange(len(items)).repeat_interleave(torch.tensor(rows))
+        # each formula with the text of its item
+        parts = [
+            self._fusion.fuse(context.take(texts_of), found)
+            for texts_of, found in zip(
+                owner.to(context.ptr.device).split(_FUSED_AT_ONCE),
+                formula.split(_FUSED_AT_ONCE),
+                strict=True,
+            )
+        ]
         return {
-            "pooled": EncodedRows(
-                RaggedVectors.one_each(pool_tokens(states)), one_each
-            ),
+            "pooled": EncodedRows(pooled, one_each),
             "context": EncodedRows(context, one_each),
             "formula": EncodedRows(tokens, counts),
-            "fused": EncodedRows(
-                self._fuse(context, formula, owners), [max(1, n) for n in counts]
-            ),
+            "fused": EncodedRows(RaggedVectors.join(parts), rows),
         }
-
-    def _fuse(
-        self,
-        context: RaggedVectors[Tensor],
-        formula: RaggedVectors[Tensor],
-        owners: NDArray[np.int64],
-    ) -> RaggedVectors[Tensor]:
-        """Fuse each formula with the text of its item."""
-        parts = []
-        rows = torch.arange(len(formula), device=context.ptr.device)
-        owner = torch.from_numpy(owners).to(context.ptr.device)
-        for a in range(0, len(rows), _FUSED_AT_ONCE):
-            some = slice(a, a + _FUSED_AT_ONCE)
-            texts, found = context.take(owner[some]), formula.take(rows[some])
-            parts.append(self._fusion.fuse(texts, found))
-        return RaggedVectors.join(parts)
 
 
 def build_index(
@@ -167,14 +159,11 @@ def build_index(
             number = config.model.max_formulas
             posts = (p for p in sources.posts() if p.post_type in TASK_1_TYPES)
             items = (read_post(post, number) for post in posts)
-        part, kinds = folder / f"task{task}", _list_kinds(config.search)
+        kinds = ("pooled", "fused", *config.search.parts)
+        part = folder / f"task{task}"
         found = _write_items(part, loaded, kinds, items, _TARGETS[task])
         counts |= {**found, "bytes": counts["bytes"] + found["bytes"]}
     return counts
-
-
-def _list_kinds(config: SearchConfig) -> tuple[str, ...]:
-    return ("pooled", "fused", *config.parts)
 
 
 def _write_items(
@@ -189,8 +178,8 @@ def _write_items(
     writers = {kind: VectorWriter(folder / kind) for kind in kinds}
     counts: dict[str, list[int]] = {kind: [0] for kind in kinds}
     ids: list[str] = []
-    stream = iter(report_progress(items, f"{noun} encoded by marf"))
-    while some := list(islice(stream, _ENCODED_AT_ONCE)):
+    stream = report_progress(items, f"{noun} encoded by marf")
+    for some in take_batches(stream, _ENCODED_AT_ONCE):
         ids += [item.key for item in some]
         encoded = model.encode(some)
         for kind, writer in writers.items():
@@ -210,25 +199,11 @@ def open_index(
     """Return ``marf``, and its encoders as far as they are indexed."""
     loaded = MarfModel(model, config.model)
     read_formulas = cache(lambda: choose_instances(sources.formulas()))
-
-    def rank_posts(
-        items: ItemIndex, kind: str, topics: Sequence[Query], depth: int
-    ) -> Sequence[Hits]:
-        return [items.rank(read_post(topic, 1), kind, depth) for topic in topics]
-
-    def rank_formulas(
-        items: ItemIndex, kind: str, topics: Sequence[Query], depth: int
-    ) -> Sequence[Hits]:
-        asked = [read_formula(topic.asked_formula) for topic in topics]
-        found = [items.rank(item, kind, depth) for item in asked]
-        return [name_formulas(hits, read_formulas()) for hits in found]
-
     rankers: dict[Target, dict[str, Ranker]] = {}
     for task in config.search.tasks:
-        items = ItemIndex(folder / f"task{task}", loaded, config.search)
-        rank = rank_posts if task == 1 else rank_formulas
+        items = ItemIndex(folder / f"task{task}", loaded, config.search, read_formulas)
         rankers[_TARGETS[task]] = {
-            "marf" if kind == "fused" else f"marf/{kind}": partial(rank, items, kind)
+            "marf" if kind == "fused" else f"marf/{kind}": partial(items.rank, kind)
             for kind in ("fused", *config.search.parts)
         }
     return Rankings(rankers)
@@ -237,39 +212,60 @@ def open_index(
 class ItemIndex:
     """Items of one task."""
 
-    def __init__(self, folder: Path, model: MarfModel, config: SearchConfig) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        model: MarfModel,
+        config: SearchConfig,
+        read_formulas: Callable[[], Mapping[FormulaId, FormulaInstance]],
+    ) -> None:
         self._model, self._candidates = model, config.candidates
+        self._read_formulas = read_formulas
         self._ids: list[str] = json.loads((folder / _IDS).read_text(encoding="utf-8"))
         self._starts = read_arrays(folder / _ITEMS)
-        self._spaces = {k: VectorRows(folder / k) for k in _list_kinds(config)}
+        kinds = ("pooled", "fused", *config.parts)
+        self._spaces = {kind: VectorRows(folder / kind) for kind in kinds}
 
-    def rank(self, item: Item, kind: str, depth: int) -> Hits:
-        """Return what is nearest to an item, by a kind of vectors."""
-        query = self._model.encode([item])
-        chosen = self._choose(query["pooled"], kind, depth)
-        items, scores = self._score(kind, query[kind], chosen)
-        return Hits.rank([self._ids[n] for n in items], scores).top(depth)
+    def rank(self, kind: str, topics: Sequence[Query], depth: int) -> list[Hits]:
+        """Return what is nearest to each topic, by a kind of vectors."""
+        lists = []
+        for topic in topics:
+            asks_formula = topic.formula is not None
+            item = (
+                read_formula(topic.asked_formula)
+                if asks_formula
+                else read_post(topic, 1)
+            )
+            query = self._model.encode([item])
+            chosen = self._choose(query["pooled"].rows, kind, depth)
+            items, scores = self._score(kind, query[kind].rows, chosen)
+            hits = Hits.rank([self._ids[n] for n in items], scores).top(depth)
+            lists.append(
+                name_formulas(hits, self._read_formulas()) if asks_formula else hits
+            )
+        return lists
 
-    def _choose(self, pooled: EncodedRows, kind: str, depth: int) -> NDArray[np.int64]:
+    def _choose(
+        self, pooled: RaggedVectors[Tensor], kind: str, depth: int
+    ) -> NDArray[np.int64]:
         """Return the items that are scored; only a formula has no text to ask by."""
         every = np.arange(len(self._ids))
         number = max(self._candidates, depth)
         if kind == "formula" or not self._candidates or number >= len(every):
             return every
-        query = pooled.rows.vectors.cpu().numpy()
-        near = self._spaces["pooled"].score(query, every)
+        near = self._spaces["pooled"].score(pooled.vectors.cpu().numpy(), every)
         return np.argsort(-near, kind="stable")[:number]
 
     def _score(
-        self, kind: str, query: EncodedRows, chosen: NDArray[np.int64]
+        self, kind: str, query: RaggedVectors[Tensor], chosen: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the items that have rows, and the mean score of their rows."""
         starts = self._starts[kind]
         counts = np.diff(starts)[chosen]
         chosen, counts = chosen[counts > 0], counts[counts > 0]
-        if not len(query.rows) or not len(chosen):
+        if not len(query) or not len(chosen):
             return chosen[:0], np.zeros(0)
-        tokens = query.rows.take(query.rows.ptr[:1])  # the first row, of the only item
+        tokens = query.take(query.ptr[:1])  # the first row, of the only item
         scores = self._spaces[kind].score(
             tokens.vectors.cpu().numpy(), spread_ranges(starts[chosen], counts)
         )
