@@ -114,17 +114,20 @@ class RaggedVectors(Generic[A]):
 
     def split(self, size: int) -> Iterator[RaggedVectors[A]]:
         """Yield the rows in batches of at most ``size``."""
-        for a in range(0, len(self), size):
-            part = slice(a, min(a + size, len(self)) + 1)
-            bounds = self.host_ptr[part]
-            first, last = int(bounds[0]), int(bounds[-1])
-            batch = RaggedVectors(
-                self.vectors[first:last],
-                self.ptr[part] - first,
-                {name: c[first:last] for name, c in self.columns.items()},
-            )
-            batch.__dict__["host_ptr"] = bounds - first
-            yield batch
+        for start in range(0, len(self), size):
+            yield self.slice(start, min(start + size, len(self)))
+
+    def slice(self, start: int, stop: int) -> RaggedVectors[A]:
+        """Return the rows from ``start`` to ``stop - 1``."""
+        bounds = self.host_ptr[start : stop + 1]
+        first, last = int(bounds[0]), int(bounds[-1])
+        part = RaggedVectors(
+            self.vectors[first:last],
+            self.ptr[start : stop + 1] - first,
+            {name: c[first:last] for name, c in self.columns.items()},
+        )
+        part.__dict__["host_ptr"] = bounds - first
+        return part
 
     def take(self, rows: A) -> RaggedVectors[A]:
         """Return the rows at given places, in that order."""

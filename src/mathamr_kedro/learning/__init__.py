@@ -22,11 +22,9 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.learning.checkpoints import MODEL
     from mathamr_kedro.learning.config import TrainingConfig
-    from mathamr_kedro.learning.distillation import FormulaSymbols
     from mathamr_kedro.learning.encoding import encode_shards
-    from mathamr_kedro.learning.loop import Learner, ModuleLearner, Training
+    from mathamr_kedro.learning.loop import ModuleLearner, Training
     from mathamr_kedro.learning.pairs import TrainingPairs
     from mathamr_kedro.learning.releasing import (
         Provenance,
@@ -34,18 +32,14 @@ if TYPE_CHECKING:
         has_same_weights,
         release_encoder,
     )
-    from mathamr_kedro.learning.trainer import TrainingResult, train
+    from mathamr_kedro.learning.trainer import train
 
 __all__ = [
-    "MODEL",
-    "FormulaSymbols",
-    "Learner",
     "ModuleLearner",
     "Provenance",
     "Training",
     "TrainingConfig",
     "TrainingPairs",
-    "TrainingResult",
     "encode_shards",
     "find_model",
     "has_same_weights",

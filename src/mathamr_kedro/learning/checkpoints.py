@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -150,18 +150,8 @@ class TrainingState:
 
     def save(self, path: Path, tensors: Mapping[str, Any], made_from: str) -> None:
         """Write a checkpoint atomically, with its checksum."""
-        values = {
-            "version": VERSION,
-            "made_from": made_from,
-            "epoch": self.epoch,
-            "step": self.step,
-            "seconds": self.seconds,
-            "best_epoch": self.best_epoch,
-            "best_loss": self.best_loss,
-            "history": self.history,
-            "measures": self.measures,
-            "tensors": dict(tensors),
-        }
+        known = {"version": VERSION, "made_from": made_from, "tensors": dict(tensors)}
+        values = known | vars(self)
         with replace_checked_file(path) as part, part.open("wb") as file:
             torch.save(values, file)  # a path would leave its name in the bytes
 
@@ -193,6 +183,4 @@ class TrainingState:
                 "data or parameters changed: delete it or choose another folder"
             )
         take_over(values["tensors"])
-        names = ("epoch", "step", "seconds", "best_epoch", "best_loss", "history")
-        known = {name: values[name] for name in names}
-        return cls(measures=values["measures"], **known)
+        return cls(**{field.name: values[field.name] for field in fields(cls)})

@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812  # noqa: N812
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -100,10 +100,6 @@ class FormulaSymbols(NamedTuple):
         if SLT_ROLE not in roles:
             layout = [True] * len(roles)
         return cls(np.array(kinds), np.array(layout), np.array(operator))
-
-    def turn_to_operators(self) -> FormulaSymbols:
-        """Return them with operator trees in place of layout trees."""
-        return self._replace(is_layout=self.is_operator)
 
     @classmethod
     def of_graphs(cls, graphs: PreparedGraphs) -> FormulaSymbols:
@@ -238,11 +234,10 @@ class PatternTeacher:
     ) -> None:
         self.weight, self.config = config.weight, config
         known = symbols or FormulaSymbols.of_schema(shards.schema)
-        chosen = {"layout": [known], "operator": [known.turn_to_operators()]}
-        chosen["both"] = chosen["layout"] + chosen["operator"]
-        parts = [
-            self._describe(shards, device, names) for names in chosen[config.trees]
-        ]
+        chosen = [known] if config.trees != "operator" else []
+        if config.trees != "layout":  # operator trees in place of layout trees
+            chosen.append(known._replace(is_layout=known.is_operator))
+        parts = [self._describe(shards, device, names) for names in chosen]
         self.vectors = parts[0]
         if len(parts) > 1:  # of length 1 together: the mean of both similarities
             both = torch.cat(parts, 1).float()
@@ -254,11 +249,12 @@ class PatternTeacher:
         """(rows + 1, width) vectors of formulas by one of their trees."""
         self._symbols = symbols
         rows = int(shards.offsets["representative"][-1])
-        width = min(_DIMENSION, _WIDTH)
-        # One row more, of zeros, for formulas that are in no shard.
-        found = torch.zeros(rows + 1, width, dtype=torch.float16, device=device)
         idf = self._weigh_terms(shards, device)
-        principal = self._find_principal(shards, device, idf, width)
+        principal = self._find_principal(shards, device, idf)
+        # One row more, of zeros, for formulas that are in no shard.
+        found = torch.zeros(
+            rows + 1, principal.shape[1], dtype=torch.float16, device=device
+        )
         for batch in _read(shards, device):
             formulas, sets = self._hash(batch, idf)
             row_of = torch.full((batch.num_nodes,), -1, device=device)
@@ -280,16 +276,16 @@ class PatternTeacher:
         return torch.log((total + 1) / (found + 0.5)).clamp(min=0).sqrt()
 
     def _find_principal(
-        self, shards: GraphShards, device: torch.device, idf: Tensor, width: int
+        self, shards: GraphShards, device: torch.device, idf: Tensor
     ) -> Tensor:
-        """(hashed, width) eigenvectors of the largest second moments."""
+        """(hashed, dimension) eigenvectors of the largest second moments."""
         moments = torch.zeros(_WIDTH, _WIDTH, dtype=torch.float64, device=device)
         every = max(1, int(shards.offsets["representative"][-1]) // _SAMPLE)
         for batch in _read(shards, device, every):
             _, sets = self._hash(batch, idf)
             sets = F.normalize(sets, dim=1)
             moments += (sets.T @ sets).double()
-        return torch.linalg.eigh(moments)[1][:, -width:].float()
+        return torch.linalg.eigh(moments)[1][:, -_DIMENSION:].float()
 
     def _list(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
         """Formulas, rising, and their different terms."""

@@ -138,7 +138,7 @@ class TrainingInputs:
         settings, distillation = self.config.describe_result(), self.config.distillation
         path, content = distillation.document_vectors, None
         if distillation.uses_texts and path is not None:
-            vectors = _read_vectors(path, "distillation.document_vectors").numpy()
+            vectors = _read_vectors(path).numpy()
             content = hashlib.blake2b(vectors.data, digest_size=8).hexdigest()
         settings["distillation"] = asdict(distillation) | {"document_vectors": content}
         return settings
@@ -155,21 +155,21 @@ class TrainingInputs:
                     f"{config.score_weight!r} (got none); the stage 'training' makes "
                     "them by itself"
                 )
-            path, what = config.document_vectors, "distillation.document_vectors"
-            vectors = _read_vectors(path, what).to(device)
+            vectors = _read_vectors(config.document_vectors).to(device)
             teachers.append(TextTeacher(vectors, self.shards, config))
         return teachers
 
 
-def _read_vectors(path: str, what: str) -> Tensor:
-    """Read vectors of an ``.npy`` file; ``what`` names the parameter that says it."""
+def _read_vectors(path: str) -> Tensor:
+    """Read the file that ``distillation.document_vectors`` names."""
+    named = f"{path!r} (distillation.document_vectors)"
     try:
         return torch.from_numpy(np.load(path, allow_pickle=False)).float()
     except FileNotFoundError as exc:
-        raise MissingInputError(f"Expected vectors in {path!r} ({what})") from exc
+        raise MissingInputError(f"Expected vectors in {named}") from exc
     except (ValueError, TypeError, EOFError) as exc:
         raise MalformedInputError(
-            f"Expected numbers as .npy in {path!r} ({what}; {exc})"
+            f"Expected numbers as .npy in {named}: {exc}"
         ) from exc
 
 

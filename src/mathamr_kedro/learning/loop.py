@@ -54,7 +54,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -126,13 +126,6 @@ class Learner(Protocol):
 
     def import_state(self, values: Mapping[str, Any]) -> None:
         """Take over an exported state."""
-
-
-class _Clock(NamedTuple):
-    """Times of the last log line and the last checkpoint."""
-
-    logged: float
-    saved: float
 
 
 @dataclass
@@ -211,12 +204,12 @@ class Training:
         """Run the remaining steps of an epoch."""
         before, started = state.seconds, time.perf_counter()
         first, done = state.step, state.measures
-        clock = _Clock(started, started)
+        logged = saved = started
         for i in range(first, steps):
             self.learner.run_step(i)
             now = time.perf_counter()
-            log_due = now - clock.logged >= self.log_seconds
-            save_due = now - clock.saved >= self.checkpoint_seconds
+            log_due = now - logged >= self.log_seconds
+            save_due = now - saved >= self.checkpoint_seconds
             if not log_due and not save_due and i + 1 < steps:
                 continue
             # Reading measures waits for the device.
@@ -225,11 +218,11 @@ class Training:
             self._check_finite(state)
             state.seconds = before + time.perf_counter() - started
             if log_due:
-                clock = clock._replace(logged=now)
+                logged = now
                 ran, seconds = i + 1 - first, state.seconds - before
                 self._tell(state, steps, ran / seconds, progress)
             if save_due and i + 1 < steps:
-                clock = clock._replace(saved=now)
+                saved = now
                 self._save(state)
 
     def _tell(

@@ -132,6 +132,20 @@ class Provenance:
 
     def write_card(self, name: str, model: MathAMRPlus, variant: GraphVariant) -> str:
         """Return the card as Markdown; a person adds licence and limits."""
+        facts = self.facts
+        shape = [
+            *asdict(model.config).items(),
+            ("parameters", model.count_parameters()["all"]),
+            ("node types", model.schema.num_node_types),
+            ("relations", model.schema.num_relations),
+            *((f"graph.{key}", value) for key, value in asdict(variant).items()),
+        ]
+        data = [
+            ("training pairs", facts.get("pairs", "not recorded")),
+            ("validation pairs", facts.get("validation_pairs", "not recorded")),
+            *([("started from weights", facts["start"])] if "start" in facts else []),
+            *self.surroundings.items(),
+        ]
         parts = [
             f"# {name}",
             "A MathAMR+ encoder: it turns math graphs into vectors of formulas, "
@@ -142,9 +156,9 @@ class Provenance:
             "# or more: fine-tune it\n"
             "```",
             "## Model",
-            format_table(("what", "value"), _list_shape(model, variant)),
+            format_table(("what", "value"), shape),
             "## Data",
-            format_table(("what", "value"), _list_data(self)),
+            format_table(("what", "value"), data),
             "## Training",
             *_describe_training(self),
             "## Figures",
@@ -156,26 +170,6 @@ class Provenance:
             "*To be written: what it was not trained for, and where it fails.*",
         ]
         return "\n\n".join(parts) + "\n"
-
-
-def _list_shape(model: MathAMRPlus, variant: GraphVariant) -> list[tuple[str, Any]]:
-    return [
-        *asdict(model.config).items(),
-        ("parameters", model.count_parameters()["all"]),
-        ("node types", model.schema.num_node_types),
-        ("relations", model.schema.num_relations),
-        *((f"graph.{key}", value) for key, value in asdict(variant).items()),
-    ]
-
-
-def _list_data(provenance: Provenance) -> list[tuple[str, Any]]:
-    facts = provenance.facts
-    return [
-        ("training pairs", facts.get("pairs", "not recorded")),
-        ("validation pairs", facts.get("validation_pairs", "not recorded")),
-        *([("started from weights", facts["start"])] if "start" in facts else []),
-        *provenance.surroundings.items(),
-    ]
 
 
 def _describe_training(provenance: Provenance) -> Iterable[str]:

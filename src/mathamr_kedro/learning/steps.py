@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -74,24 +74,25 @@ class OptimizerConfig:
         return low + 0.5 * (high - low) * (1 + np.cos(np.pi * np.minimum(share, 1.0)))
 
 
+def list_vectors(batch: GraphBatch, vectors: Tensor) -> RaggedVectors:
+    """Return the vectors of a batch by graph, with what the loss knows of each."""
+    columns = {
+        "kind": batch.representative_kind,
+        "label": batch.representative_label,
+        "row": batch.representative_row,
+    }
+    return RaggedVectors(vectors, batch.representative_ptr, columns)
+
+
 def split_pairs(
     batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
 ) -> tuple[RaggedVectors, RaggedVectors]:
     """Take apart the vectors of a batch: queries first, then all documents."""
-    ptr = batch.representative_ptr
-    room = int(ptr[num_queries]) if query_room is None else query_room
-    everything = RaggedVectors(
-        vectors,
-        ptr[num_queries:],
-        {
-            "kind": batch.representative_kind,
-            "label": batch.representative_label,
-            "row": batch.representative_row,
-        },
-    )
-    first = {name: column[:room] for name, column in everything.columns.items()}
-    queries = RaggedVectors(vectors[:room], ptr[: num_queries + 1], first)
-    return queries, everything
+    posts = list_vectors(batch, vectors)
+    room = int(posts.ptr[num_queries]) if query_room is None else query_room
+    first = {name: column[:room] for name, column in posts.columns.items()}
+    queries = RaggedVectors(vectors[:room], posts.ptr[: num_queries + 1], first)
+    return queries, replace(posts, ptr=posts.ptr[num_queries:])
 
 
 class TrainingStep:
@@ -434,20 +435,9 @@ def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
         tensor.copy_(value)
 
 
-class Runner(Protocol):
-    """Runs the steps of an epoch."""
-
-    def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """Take what the steps read: a row, a key and a learning rate for each."""
-
-    def run(self, number: int) -> None:
-        """Do one step."""
-
-    def measures(self, count: int) -> Tensor:
-        """(count, measures) of the first steps."""
-
-
-def make_runner(step: TrainingStep, source: ShardSource, plan: EpochPlan) -> Runner:
+def make_runner(
+    step: TrainingStep, source: ShardSource, plan: EpochPlan
+) -> ResidentSteps | HostSteps:
     """Return the fastest way to run the steps that works here."""
     obstacle = _find_obstacle(step, source)
     if obstacle is None and source.on_device is not None:
@@ -457,7 +447,7 @@ def make_runner(step: TrainingStep, source: ShardSource, plan: EpochPlan) -> Run
         return ResidentSteps(step, on_device, buckets, capture=True, compile_plan=True)
     if step.learning_rate.device.type == "cuda":
         logger.warning("steps are not captured: that needs %s", obstacle)
-    return _HostSteps(step, source.shards, plan.batch_size // step.processes.count)
+    return HostSteps(step, source.shards, plan.batch_size // step.processes.count)
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
@@ -474,7 +464,7 @@ def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
     return next((name for name, is_met in needs.items() if not is_met), None)
 
 
-class _HostSteps:
+class HostSteps:
     """Runs the steps of an epoch, one kernel after another."""
 
     def __init__(

@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,8 +27,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.graph import GraphBatch, GraphSchema, GraphShards
+from mathamr_kedro.graph import GraphSchema, GraphShards
 from mathamr_kedro.learning.augmentation import step_key
 from mathamr_kedro.learning.checkpoints import (
     CHECKPOINT,
@@ -45,7 +44,12 @@ from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.loop import Training, measure_memory
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
 from mathamr_kedro.learning.processes import Processes
-from mathamr_kedro.learning.steps import MEASURES, TrainingStep, make_runner
+from mathamr_kedro.learning.steps import (
+    MEASURES,
+    TrainingStep,
+    list_vectors,
+    make_runner,
+)
 from mathamr_kedro.model import read_shape, save_model
 
 FACTS = "training.json"
@@ -187,15 +191,17 @@ class EncoderLearner:
         """Validate, and describe an epoch as :class:`EpochRecord` does."""
         steps = self.plan.steps
         loss, accuracy, norm, _ = measures.double().mean(0).tolist()
-        held_out = self.validation.run(self.step) if len(self.validation) else None
+        held_out: Sequence[float | None] = (None, None)
+        if len(self.validation):
+            held_out = self.validation.run(self.step)
         last, total = epoch * steps - 1, self.config.num_epochs * steps
         record = EpochRecord(
             epoch=epoch,
             step=last + 1,
             train_loss=loss,
-            validation_loss=None if held_out is None else held_out.loss,
+            validation_loss=held_out[0],
             accuracy=accuracy,
-            validation_accuracy=None if held_out is None else held_out.accuracy,
+            validation_accuracy=held_out[1],
             temperature=float(measures[-1, 3]),
             learning_rate=float(self.config.optimizer.schedule(last, 1, total)[0]),
             grad_norm=norm,
@@ -263,13 +269,6 @@ def _write_json(path: Path, values: object) -> None:
     write_text(path, json.dumps(values, indent=2) + "\n")
 
 
-class _Means(NamedTuple):
-    """Means over all held-out pairs."""
-
-    loss: float
-    accuracy: float
-
-
 class Validation:
     """Held-out pairs in fixed batches, each pair against the others of its batch.
 
@@ -291,8 +290,8 @@ class Validation:
         return len(self._batches)
 
     @torch.no_grad()
-    def run(self, step: TrainingStep) -> _Means:
-        """Compute the loss; each process takes a part of the batches."""
+    def run(self, step: TrainingStep) -> tuple[float, float]:
+        """Return loss and accuracy; each process takes a part of the batches."""
         processes = step.processes
         mine = self._batches[processes.rank :: processes.count]
         groups = list(_group(mine, self._source.batch_size))
@@ -300,46 +299,16 @@ class Validation:
         total = torch.zeros(3, dtype=torch.float64, device=step.learning_rate.device)
         for group, batch in zip(groups, self._source.batches(parts), strict=True):
             vectors = step.model.encode(batch, step.model.prepare(batch))
-            for queries, documents in self._cut(group, batch, vectors):
-                value, pairs = step.loss(queries, documents), len(queries)
-                total += pairs * torch.stack(
+            posts, first = list_vectors(batch, vectors), 0
+            for rows in group:
+                middle, end = first + len(rows) // 2, first + len(rows)
+                value = step.loss(posts.slice(first, middle), posts.slice(middle, end))
+                total += (middle - first) * torch.stack(
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )
+                first = end
         loss, accuracy, count = processes.sum_values(total).tolist()
-        return _Means(loss / count, accuracy / count)
-
-    def _cut(
-        self, group: list[NDArray[np.int64]], batch: GraphBatch, vectors: Tensor
-    ) -> Iterator[tuple[RaggedVectors, RaggedVectors]]:
-        """Take apart the vectors of several batches."""
-        offsets = self._source.shards.offsets["representative"]
-        positions = np.concatenate(group)
-        # From the host, since asking the device would wait for it.
-        ends = np.cumsum(offsets[positions + 1] - offsets[positions]).tolist()
-        ptr = [0, *ends]
-        first = 0
-        for rows in group:
-            middle, end = first + len(rows) // 2, first + len(rows)
-            yield tuple(  # type: ignore[misc]
-                _slice(batch, vectors, (a, b), (ptr[a], ptr[b]))
-                for a, b in ((first, middle), (middle, end))
-            )
-            first = end
-
-
-def _slice(
-    batch: GraphBatch, vectors: Tensor, graphs: tuple[int, int], rows: tuple[int, int]
-) -> RaggedVectors:
-    span = slice(*rows)
-    return RaggedVectors(
-        vectors[span],
-        batch.representative_ptr[graphs[0] : graphs[1] + 1] - rows[0],
-        {
-            "kind": batch.representative_kind[span],
-            "label": batch.representative_label[span],
-            "row": batch.representative_row[span],
-        },
-    )
+        return loss / count, accuracy / count
 
 
 def _group(
