@@ -25,14 +25,19 @@ def test_save_and_load(dataset, tmp_path):
     cell = list_cells(EXPERIMENT, PARAMETERS)[0]
     store = dataset.load()
     save_cell(store, cell, {"mathamr_plus": 0.5})
-    (found,) = store.list()
+    (found,) = store.find_all()
     outputs = CellOutputs(
-        found.record, found.scores, found.metrics, found.efficiency, found.history
+        found.record,
+        found.scores,
+        found.results,
+        found.metrics,
+        found.efficiency,
+        found.history,
     )
     other = open_dataset(tmp_path / "others")
     other.save(outputs)
     again = other.load().find(cell.key, "data")
-    assert again.record == found.record
+    assert again.record.key == found.record.key
     assert again.scores.equals(found.scores)
 
 
@@ -44,4 +49,4 @@ def test_exists(dataset):
 
 
 def test_load_missing_folder(dataset):
-    assert dataset.load().list() == []
+    assert dataset.load().find_all() == []

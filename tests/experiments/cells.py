@@ -10,7 +10,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from mathamr_kedro.experiments.cells import CellOutputs, CellRecord, CellStore
+from mathamr_kedro.experiments.cells import (
+    CellOutputs,
+    CellRecord,
+    CellStore,
+    tabulate_results,
+)
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
 
 MEASURES = ("nDCG'", "MAP'", "P'@10", "Bpref")
@@ -110,13 +115,14 @@ def save_cell(
     scores = make_scores(systems, num_topics, cell.seed, topic_set)
     encoder = {"folder": f"encoder-{cell.training}"}
     outputs = CellOutputs(
-        CellRecord.identify(cell.parameters, encoder, collection),
+        CellRecord.identify(cell.parameters, encoder, collection, {}),
         pa.Table.from_pandas(scores, preserve_index=False),
+        tabulate_results([]),
         make_metrics(scores),
         make_efficiency(list(systems), 10.0 + cell.seed, **costs),
         [{"epoch": 1, "train_loss": 0.5, "validation_loss": None}],
     )
-    return store.save(outputs.finish())
+    return store.save(outputs)
 
 
 def fill_store(

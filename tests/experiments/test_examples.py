@@ -7,11 +7,20 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MalformedInputError,
+    MissingInputError,
+)
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiments.cells import CellStore, read_results, tabulate_results
+from mathamr_kedro.experiments.cells import (
+    CellStore,
+    FinishedCell,
+    read_results,
+    tabulate_results,
+)
 from mathamr_kedro.experiments.examples import (
     ExamplesConfig,
     ExampleTexts,
@@ -72,7 +81,7 @@ def cell(tmp_path):
     store = CellStore(tmp_path)
     experiment = Experiment("mine", {"a": {}}, "a", seeds=(1,))
     save_cell(store, list_cells(experiment, PARAMETERS)[0], {"mathamr_plus": 0.5})
-    found = store.list()[0]
+    found = store.find_all()[0]
     found.results = tabulate_results(RUNS)
     return found
 
@@ -132,8 +141,9 @@ def test_a_topic_of_the_collection_stands_in(cell):
 
 
 def test_cells_of_older_versions_say_what_to_do(cell):
-    cell.results = None
-    assert "delete the folder" in write(cell, results=("A.301",))
+    (cell.folder / "results.parquet").unlink()
+    with pytest.raises(MalformedInputError, match="delete the folder"):
+        write(FinishedCell(cell.folder), results=("A.301",))
 
 
 def test_more_results_than_recorded_are_refused():

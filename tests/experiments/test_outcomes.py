@@ -55,7 +55,7 @@ def outcome(store):
 
 
 def test_tables_are_the_thesis_ones(outcome):
-    tables = outcome.report.tables
+    tables = outcome.tables
     assert list(tables) == ["table_4.6", "table_4.7", "table_4.8"]
     labels = [row.labels[0] for row in tables["table_4.6"].rows]
     assert labels == ["Both (OPT+SLT)", "OPT-only", "SLT-only", "None"]
@@ -73,27 +73,27 @@ def test_best_seed_and_asterisks_are_those_of_scipy(outcome):
         for name, f in own.items()
     }
     test = next(
-        t for t in outcome.report.tests["table_4.6"]
+        t for t in outcome.tests["table_4.6"]
         if (t.condition, t.measure) == ("both", "nDCG'")
     )  # fmt: skip
     assert test.mean == pytest.approx(chosen["both"].mean())
     assert test.p_t == pytest.approx(ttest_rel(chosen["both"], chosen["none"]).pvalue)
     assert test.p_bonferroni == pytest.approx(min(1, 12 * test.p_t))
-    table = outcome.report.tables["table_4.6"]
+    table = outcome.tables["table_4.6"]
     marks = [row.figures[0].marked for row in table.rows]
     assert marks == [True, True, False, False]
     assert "Bonferroni correction over 12 tests" in " ".join(table.notes)
 
 
 def test_means_are_over_seeds(outcome):
-    figure = outcome.report.tables["table_4.7"].rows[0].figures[0]
+    figure = outcome.tables["table_4.7"].rows[0].figures[0]
     values = [r.value("nDCG'") for r in outcome.results["both"]]
     assert figure.value == pytest.approx(np.mean(values))
     assert figure.std == pytest.approx(np.std(values, ddof=1))
 
 
 def test_efficiency_has_the_units_of_the_thesis(outcome):
-    seconds, memory, index = outcome.report.tables["table_4.8"].rows[0].figures
+    seconds, memory, index = outcome.tables["table_4.8"].rows[0].figures
     assert (seconds.value, seconds.std) == (12.0, 1.0)
     assert memory.value == 2.0
     assert index.value == pytest.approx(145.6)
@@ -108,7 +108,7 @@ def test_missing_cells_are_told(store):
     )
     assert "11 of 12 cells" in outcome.notes[0]
     assert outcome.notes[1] == "Not finished: seed 3 of none."
-    assert "None: 2 of 3 seeds." in outcome.report.tables["table_4.7"].notes
+    assert "None: 2 of 3 seeds." in outcome.tables["table_4.7"].notes
 
 
 def test_cells_of_older_data_do_not_count(store):
@@ -159,9 +159,7 @@ def compare_strategies(store, *costs):
 
 def test_throughput_is_tested_as_in_table_4_15(store):
     outcome = compare_strategies(store, {"timed": True}, {"timed": True})
-    table, tests = (
-        x["table_4.15"] for x in (outcome.report.tables, outcome.report.tests)
-    )
+    table, tests = (x["table_4.15"] for x in (outcome.tables, outcome.tests))
     assert len(tests) == 15  # three conditions, four measures and QPS
     marks = {row.labels[0]: row.figures[4].marked for row in table.rows}
     assert [name for name, marked in marks.items() if marked] == ["Single-Vector"]
@@ -182,15 +180,15 @@ def test_throughput_is_tested_as_in_table_4_15(store):
 
 def test_batches_leave_throughput_untested(store):
     outcome = compare_strategies(store, {}, {})
-    assert len(outcome.report.tests["table_4.15"]) == 12
-    notes = " ".join(outcome.report.tables["table_4.15"].notes)
+    assert len(outcome.tests["table_4.15"]) == 12
+    notes = " ".join(outcome.tables["table_4.15"].notes)
     assert "QPS is not tested" in notes
 
 
 def test_seeds_on_two_machines_have_no_mean_time(store):
     other = {**CPU, "cpu": "Arm", "cores": 2}
     outcome = compare_strategies(store, {}, {"searched_on": other})
-    rows = outcome.report.tables["table_4.16"].rows
+    rows = outcome.tables["table_4.16"].rows
     assert len(rows) == 3 * 9
     first, on_xeon, on_arm = rows[:3]
     assert first.figures[0].std is not None
@@ -198,7 +196,7 @@ def test_seeds_on_two_machines_have_no_mean_time(store):
     assert on_xeon.labels[0] == "ColBERT MaxSim• on Xeon, 8 cores"
     assert on_arm.labels[0] == "ColBERT MaxSim• on Arm, 2 cores"
     assert (on_xeon.figures[0], on_xeon.figures[4].value) == (None, 41.0)
-    assert "no common mean" in " ".join(outcome.report.tables["table_4.16"].notes)
+    assert "no common mean" in " ".join(outcome.tables["table_4.16"].notes)
     machines = [r["machines"]["QPS"] for r in outcome.describe()["rows"]["maxsim_hnsw"]]
     assert machines == ["Xeon, 8 cores", "Arm, 2 cores"]
 
@@ -207,14 +205,14 @@ def test_memory_is_called_after_the_device(store):
     for cell in list_cells(MODES, PARAMETERS):
         save_cell(store, cell, {"mathamr_plus": 0.5}, trained_on=CPU)
     grid = GridResults.find(MODES, PARAMETERS, store)
-    table = summarise_experiment(grid, QUICK, None).report.tables["table_4.8"]
+    table = summarise_experiment(grid, QUICK, None).tables["table_4.8"]
     assert [c.title for c in table.columns][1] == "CPU Mem (GB)"
     assert "GPU" not in table.to_markdown()
     assert "Time/Epoch (s), CPU Mem (GB): measured on Xeon, 8 cores." in table.notes
 
 
 def test_rows_may_be_strategies(store):
-    tables = compare_strategies(store, {}, {}).report.tables
+    tables = compare_strategies(store, {}, {}).tables
     assert len(tables["table_4.15"].rows) == 4
     assert len(tables["table_4.16"].rows) == 9
     first, *_, last = tables["table_4.15"].rows
@@ -236,7 +234,7 @@ def test_columns_may_be_strategies(store):
         own = {f"mathamr_plus/{n}": m for n, m in zip(names, means, strict=True)}
         save_cell(store, cell, own)
     grid = GridResults.find(experiment, PARAMETERS, store)
-    table = summarise_experiment(grid, QUICK, None).report.tables["table_4.17"]
+    table = summarise_experiment(grid, QUICK, None).tables["table_4.17"]
     assert [row.labels[0] for row in table.rows] == [f"β = {b}" for b in betas]
     marks = [figure.marked for figure in table.rows[-1].figures]
     assert marks == [False, False, True, True, True, True]
@@ -257,7 +255,7 @@ def test_experiment_of_ones_own_has_plain_tables(store):
     outcome = summarise_experiment(
         GridResults.find(experiment, PARAMETERS, store), QUICK, None
     )
-    assert list(outcome.report.tables) == ["best_seed", "mean", "efficiency"]
+    assert list(outcome.tables) == ["best_seed", "mean", "efficiency"]
 
 
 def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
@@ -265,8 +263,8 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     cell = list_cells(experiment, PARAMETERS)[0]
     systems = {"bm25": 0.3, "mathamr_plus": 0.5}
     save_cell(store, cell, systems, topic_set="ARQMath-3")
-    outcome = summarise_evaluation(store.list()[0], QUICK, published=True)
-    tables = outcome.report.tables
+    outcome = summarise_evaluation(store.find_all()[0], QUICK, published=True)
+    tables = outcome.tables
     assert list(tables) == [
         "task1_ARQMath-3", "table_4.19", "task2_ARQMath-3", "table_4.21",
         "table_4.20", "table_4.22",
@@ -292,8 +290,8 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
 def test_collection_without_judgments_has_nothing_to_compare(store, caplog):
     cell = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)[0]
     save_cell(store, cell, {})
-    outcome = summarise_evaluation(store.list()[0], QUICK, published=False)
-    assert (outcome.results, outcome.report.tables) == ({}, {})
+    outcome = summarise_evaluation(store.find_all()[0], QUICK, published=False)
+    assert (outcome.results, outcome.tables) == ({}, {})
     assert "nothing to compare" in caplog.text
     assert not any(figure.axes[0].has_data() for figure in draw_outcome(outcome))
     assert outcome.describe()
@@ -353,7 +351,7 @@ def test_every_table_names_the_parser(store):
     grid = GridResults.find(MODES, PARAMETERS, store)
     outcome = summarise_experiment(grid, QUICK, None)
     line = "AMR parser: transition, model seed42."
-    for table in outcome.report.tables.values():
+    for table in outcome.tables.values():
         assert table.to_markdown().count(line) == 1
         assert line.replace("_", "") in table.to_latex()
     assert line in outcome.notes
@@ -361,7 +359,7 @@ def test_every_table_names_the_parser(store):
     # Cells of two parsers would be seen in every table.
     set_parser(store, cells[0], {"parser": "amrlib"})
     grid = GridResults.find(MODES, PARAMETERS, store)
-    mixed = summarise_experiment(grid, QUICK, None).report.tables["table_4.6"]
+    mixed = summarise_experiment(grid, QUICK, None).tables["table_4.6"]
     assert "AMR parser: amrlib" in mixed.to_markdown()
     assert line in mixed.to_markdown()
 
@@ -370,7 +368,7 @@ def test_comparison_of_systems_names_the_parser(store):
     (cell, *_) = fill_store(store, MODES, MEANS)
     set_parser(store, cell, {"parser": "builtin", "digest": "1f"})
     outcome = summarise_evaluation(store.find(cell.key, "data"), QUICK, published=True)
-    for table in outcome.report.tables.values():
+    for table in outcome.tables.values():
         assert "AMR parser: builtin (the thesis: transition" in table.to_markdown()
 
 

@@ -45,7 +45,7 @@ from mathamr_kedro.evaluation.stats import (
 )
 from mathamr_kedro.evaluation.stats.tables import Content
 from mathamr_kedro.experiments.cells import Costs, FinishedCell
-from mathamr_kedro.experiments.outcomes import Outcome, Report, describe_cell
+from mathamr_kedro.experiments.outcomes import Outcome, describe_cell
 from mathamr_kedro.experiments.results import strategy_of
 
 BENCHMARK = "benchmark"
@@ -168,11 +168,7 @@ class CollectionScores:
         """
         task, topic_set = benchmark.task, benchmark.topic_set
         scored = cell.read_topic_scores(task, topic_set)
-        metrics = {
-            m["measure"]: m
-            for m in cell.metrics
-            if (m["task"], m["topic_set"]) == (task, topic_set)
-        }
+        metrics = cell.read_metrics(task, topic_set)
         absent = [m for m in benchmark.measures if m not in metrics]
         if not scored or absent:
             known = ", ".join(metrics) or "no scores"
@@ -306,9 +302,7 @@ class BenchmarkReport:
                 name=s.benchmark.name,
                 title=s.benchmark.title,
                 results={row: [result] for row, result in s.systems.items()},
-                report=Report(
-                    {}, {s.benchmark.name: self._compared[s.benchmark.name][1]}
-                ),
+                tests={s.benchmark.name: self._compared[s.benchmark.name][1]},
                 baseline=s.reference or "",
                 measure=s.benchmark.measures[0],
                 facts={

@@ -27,7 +27,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -104,37 +104,31 @@ class Costs:
 
     def figures(self, system: str | None = None) -> dict[str, float]:
         """Return the figures of efficiency tables by the names of their columns."""
-        if system is not None and self.is_other_paper(system):
-            return self._describe_system(system.partition("/")[0], system)
-        training, part = self._training, self._part
-        seconds = training.get("seconds_per_epoch")
+        training = self._training
         raw = {
-            "seconds_per_epoch": seconds,
-            "minutes_per_epoch": _scale(seconds, 1 / 60),
-            "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
-            "parameters": (training.get("parameters") or {}).get("total"),
-            "index_megabytes": _scale(part.get("bytes"), 1e-6),
-            "index_gigabytes": _scale(part.get("bytes"), 1e-9),
-            "vectors": part.get("vectors"),
-            "formulas": self._index.get("formulas"),
             "QPS": self._searches.get(system or "", {}).get("queries_per_second"),
-            "training_seconds": _scale(training.get("epochs"), seconds or 0.0),
+            "seconds_per_epoch": training.get("seconds_per_epoch"),
+            "training_seconds": _scale(
+                training.get("epochs"), training.get("seconds_per_epoch") or 0.0
+            ),
         }
+        if system is not None and self.is_other_paper(system):
+            own = self._systems[system.partition("/")[0]]
+            size, seconds = own["index_bytes"], own["training_seconds"]
+            raw["training_seconds"] = seconds
+            raw["seconds_per_epoch"] = seconds / max(own["epochs"], 1)
+        else:
+            size = self._part.get("bytes")
+            raw |= {
+                "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
+                "parameters": (training.get("parameters") or {}).get("total"),
+                "vectors": self._part.get("vectors"),
+                "formulas": self._index.get("formulas"),
+            }
+        raw["minutes_per_epoch"] = _scale(raw["seconds_per_epoch"], 1 / 60)
+        raw["index_megabytes"] = _scale(size, 1e-6)
+        raw["index_gigabytes"] = _scale(size, 1e-9)
         return {name: float(value) for name, value in raw.items() if value is not None}
-
-    def _describe_system(self, name: str, system: str) -> dict[str, float]:
-        """Return the figures of a system of another paper."""
-        found = self._systems[name]
-        seconds = found["training_seconds"] / max(found["epochs"], 1)
-        raw = {
-            "training_seconds": found["training_seconds"],
-            "seconds_per_epoch": seconds,
-            "minutes_per_epoch": seconds / 60,
-            "index_megabytes": _scale(found["index_bytes"], 1e-6),
-            "index_gigabytes": _scale(found["index_bytes"], 1e-9),
-            "QPS": self._searches.get(system, {}).get("queries_per_second"),
-        }
-        return {key: float(value) for key, value in raw.items() if value is not None}
 
     def machines(self, system: str | None = None) -> dict[str, Machine]:
         """Return where figures were measured that depend on it."""
@@ -201,13 +195,11 @@ class _FirstResult(NamedTuple):
     score: float
 
 
-_COLUMNS = ("i1", "str", "str", "i4", "str", "str", "str", "f8")
-_SCHEMA = pa.schema(
-    [
-        (name, pa.type_for_alias(kind))
-        for name, kind in zip(_FirstResult._fields, _COLUMNS, strict=True)
-    ]
-)
+_TYPES = (
+    pa.int8(), pa.string(), pa.string(), pa.int32(), pa.string(), pa.string(),
+    pa.string(), pa.float64(),
+)  # fmt: skip
+_SCHEMA = pa.schema(list(zip(_FirstResult._fields, _TYPES, strict=True)))
 
 
 def tabulate_results(
@@ -266,21 +258,14 @@ def _list_results(
             yield _FirstResult(run.task, run.name, topic, rank, *key, score)
 
 
-class _Sharded(Protocol):
-    """A table or graphs in shards."""
+def checksum_collection(*parts: Any) -> str:
+    """Return one hash of the datasets of :data:`COLLECTION`: tables, graphs in shards.
 
-    @property
-    def checksum(self) -> str:
-        """What it was made from; empty if it is missing."""
-
-    def files(self) -> object:
-        """Refuse an unfinished folder."""
-
-
-def checksum_collection(*parts: _Sharded) -> str:
-    """Return one hash of the datasets of :data:`COLLECTION`."""
+    Raises:
+        MissingInputError: one is missing or unfinished.
+    """
     for part in parts:
-        part.files()
+        part.files()  # refuses an unfinished folder
     marks = [part.checksum for part in parts]
     if not all(marks):
         raise MissingInputError(
@@ -325,9 +310,9 @@ class CellRecord:
     versions: Mapping[str, str]
     """Of the packages that computed it."""
     amr_parser: Mapping[str, Any] = field(default_factory=dict)
-    """Which one made the graphs, and with what; empty if that is not known."""
+    """Which one made the graphs, and with what."""
     code: str = ""
-    """Checksum of the package that computed it; empty: not recorded."""
+    """Checksum of the package that computed it."""
 
     @classmethod
     def identify(
@@ -335,6 +320,7 @@ class CellRecord:
         parameters: Mapping[str, Any],
         encoder: Mapping[str, Any],
         collection: str,
+        amr_parser: Mapping[str, Any],
         is_current: bool = True,
     ) -> CellRecord:
         """Return the record of an evaluation that is not finished yet.
@@ -343,6 +329,7 @@ class CellRecord:
             parameters: all parameters of the run.
             encoder: which one is evaluated.
             collection: hash of the data.
+            amr_parser: which one made the graphs.
             is_current: whether the encoder was trained with these very parameters;
                 if not, the cell gets a name that no experiment looks for.
         """
@@ -359,13 +346,9 @@ class CellRecord:
             encoder=dict(encoder),
             finished="",
             versions={name: importlib.metadata.version(name) for name in _PACKAGES},
+            amr_parser=dict(amr_parser),
             code=checksum_code(),
         )
-
-    @property
-    def folder_name(self) -> str:
-        """Where it is stored."""
-        return f"{self.key}-{self.collection}"
 
 
 @dataclass(frozen=True)
@@ -374,18 +357,13 @@ class CellOutputs:
 
     record: CellRecord
     scores: pa.Table
+    results: pa.Table
+    """Of :func:`tabulate_results`."""
     metrics: Sequence[Mapping[str, Any]]
     efficiency: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]
     report: str = ""
     """A page to read."""
-    results: pa.Table | None = None
-    """Of :func:`tabulate_results`."""
-
-    def finish(self) -> CellOutputs:
-        """Return the same with the present time in its record."""
-        now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return replace(self, record=replace(self.record, finished=now))
 
 
 class FinishedCell:
@@ -409,13 +387,12 @@ class FinishedCell:
     @cached_property
     def scores(self) -> pa.Table:
         """Scores of every topic."""
-        return pq.read_table(self.folder / "scores.parquet")
+        return self._read("scores.parquet")
 
     @cached_property
-    def results(self) -> pa.Table | None:
-        """First results of every topic; ``None``: an older version kept none."""
-        file = self.folder / "results.parquet"
-        return pq.read_table(file) if file.is_file() else None
+    def results(self) -> pa.Table:
+        """First results of every topic."""
+        return self._read("results.parquet")
 
     @cached_property
     def metrics(self) -> list[dict[str, Any]]:
@@ -425,8 +402,7 @@ class FinishedCell:
     @cached_property
     def efficiency(self) -> dict[str, Any]:
         """Times and sizes."""
-        found: dict[str, Any] = self._read("efficiency.json")
-        return found
+        return dict(self._read("efficiency.json"))
 
     @cached_property
     def history(self) -> list[dict[str, Any]]:
@@ -435,9 +411,16 @@ class FinishedCell:
 
     def list_topic_sets(self, task: int) -> list[str]:
         """Return the topic sets of a task, in order."""
-        mask = np.asarray(self.scores.column("task")) == task
-        chosen = self.scores.filter(pa.array(mask))
-        return sorted(set(chosen.column("topic_set").to_pylist()))
+        chosen = self.scores.filter(pc.equal(self.scores["task"], task))
+        return sorted(set(chosen["topic_set"].to_pylist()))
+
+    def read_metrics(self, task: int, topic_set: str) -> dict[str, dict[str, Any]]:
+        """Return the means over the topics of one set by measure, of any system."""
+        return {
+            m["measure"]: m
+            for m in self.metrics
+            if (m["task"], m["topic_set"]) == (task, topic_set)
+        }
 
     def read_topic_scores(self, task: int, topic_set: str) -> dict[str, TopicScores]:
         """Return the scores of every system on one topic set; topics in order.
@@ -447,10 +430,8 @@ class FinishedCell:
         frame = self.scores.to_pandas()
         frame = frame[(frame["task"] == task) & (frame["topic_set"] == topic_set)]
         found: dict[str, TopicScores] = {}
-        for system in dict.fromkeys(frame["system"]):
-            own = frame[frame["system"] == system]
+        for system, own in frame.groupby("system", sort=False):
             wide = own.pivot(index="topic_id", columns="measure", values="score")
-            wide = wide.sort_index()
             values = {
                 str(measure): column.dropna().to_numpy(dtype=np.float64)
                 for measure, column in wide.items()
@@ -465,11 +446,13 @@ class FinishedCell:
     def _read(self, name: str) -> Any:
         file = self.folder / name
         try:
+            if file.suffix == ".parquet":
+                return pq.read_table(file)
             return json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as exc:
             raise MalformedInputError(
-                f"Expected JSON in {str(file)!r} ({exc}); delete the folder and run "
-                "the experiment again"
+                f"Expected JSON or Parquet in {str(file)!r} ({exc}); delete the folder "
+                "and run the experiment again"
             ) from exc
 
 
@@ -480,23 +463,23 @@ class CellStore:
         self.base = Path(base)
 
     def __repr__(self) -> str:
-        number = len(list(self.base.glob(f"[!.]*/{RECORD}")))
-        cells = count_nouns(number, "finished cell")
+        cells = count_nouns(len(self.find_all()), "finished cell")
         return f"<{type(self).__name__}: {cells}, in {self.base}>"
 
     def save(self, outputs: CellOutputs) -> Path:
         """Write the folder of a cell; an older one of the same name is replaced."""
-        folder = self.base / outputs.record.folder_name
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        record = replace(outputs.record, finished=now)
+        folder = self.base / f"{record.key}-{record.collection}"
         with replace_folder(folder) as part:
             pq.write_table(outputs.scores, part / "scores.parquet")
-            if outputs.results is not None:
-                pq.write_table(outputs.results, part / "results.parquet")
+            pq.write_table(outputs.results, part / "results.parquet")
             (part / "report.md").write_text(outputs.report, encoding="utf-8")
             for name, content in (
                 ("metrics.json", outputs.metrics),
                 ("efficiency.json", outputs.efficiency),
                 ("history.json", outputs.history),
-                (RECORD, asdict(outputs.record)),
+                (RECORD, asdict(record)),
             ):
                 text = json.dumps(content, indent=1, ensure_ascii=False)
                 (part / name).write_text(text, encoding="utf-8")
@@ -508,14 +491,8 @@ class CellStore:
         folder = self.base / f"{key}-{collection}"
         return FinishedCell(folder) if (folder / RECORD).is_file() else None
 
-    def find_all(self, key: str) -> list[FinishedCell]:
-        """Return the cells of these parameters on any collection, the newest last."""
-        found = [
-            FinishedCell(file.parent) for file in self.base.glob(f"{key}-*/{RECORD}")
-        ]
-        return sorted(found, key=lambda cell: cell.record.finished)
-
-    def list(self) -> list[FinishedCell]:
-        """Return all cells, the newest last."""
-        found = [FinishedCell(f.parent) for f in self.base.glob(f"[!.]*/{RECORD}")]
+    def find_all(self, key: str = "[!.]*") -> list[FinishedCell]:
+        """Return cells on any collection, the newest last; ``key``: only these."""
+        files = self.base.glob(f"{key}-*/{RECORD}")
+        found = [FinishedCell(file.parent) for file in files]
         return sorted(found, key=lambda cell: cell.record.finished)

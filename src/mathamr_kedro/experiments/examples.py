@@ -167,13 +167,6 @@ def _show_results(
 ) -> Iterator[str]:
     grades = chosen.qrels.grades.get(topic.topic_id, {})
     for run in shown:
-        if run.cell.results is None:
-            yield f"#### {run.label}"
-            yield (
-                f"{run.cell.folder.name} was recorded without results by an older "
-                "version; delete the folder and run the experiment again."
-            )
-            continue
         results = read_results(
             run.cell.results,
             run.system,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.metadata
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.evaluation.stats import (
@@ -27,7 +27,7 @@ from mathamr_kedro.evaluation.stats import (
     efficiency_table,
     mean_table,
 )
-from mathamr_kedro.experiments.cells import Costs, FinishedCell, TopicScores
+from mathamr_kedro.experiments.cells import FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import Experiment, list_settings
 from mathamr_kedro.experiments.results import (
     GridResults,
@@ -44,85 +44,129 @@ _PUBLISHED_ON = "ARQMath-3"
 """Topic set of the published systems in Tables 4.19 and 4.21."""
 SYSTEMS = "systems"
 """Name of the comparison of systems, if there is no experiment."""
+_TITLE = "Systems compared"
 
 
-class Report(NamedTuple):
-    """Tables by name, and the tests behind their asterisks."""
+Tables = dict[str, Table]
+Tests = dict[str, list[Comparison]]
+"""Tests by table: what is behind its asterisks."""
 
-    tables: dict[str, Table]
-    tests: dict[str, list[Comparison]]
 
-    @classmethod
-    def of_experiment(
-        cls, experiment: Experiment, results: Results, settings: TestConfig
-    ) -> Report:
-        """Return the tables of an experiment: the thesis' ones, or three plain ones.
+@dataclass(frozen=True)
+class Outcome:
+    """Results with their tables and tests."""
 
-        A best-seed table carries asterisks. One of means never does (thesis 4.2), but
-        if it is the only one, the tests on the best seeds are made and reported too.
-        """
-        layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
-        layouts = layouts or _plain_layouts(experiment)
-        report = cls({}, {})
-        for name, layout in layouts.items():
-            shown = {row: results[row] for row in layout.rows if row in results}
-            if layout.baseline is not None and "±" not in layout.title:
-                table, tests = best_seed_table(layout, shown, settings)
-                report.tables[name], report.tests[name] = table, tests
-            else:
-                report.tables[name] = mean_table(layout, shown)
-        if not report.tests:
-            layout = _plain_layouts(experiment)["best_seed"]
-            table, tests = best_seed_table(layout, results, settings)
-            report.tables["best_seed"], report.tests["best_seed"] = table, tests
-        return report
+    name: str
+    title: str
+    facts: Mapping[str, Any]
+    results: Results = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    tests: Mapping[str, Sequence[Comparison]] = field(default_factory=dict)
+    baseline: str = ""
+    measure: str = "nDCG'"
+    """The one that plots show."""
+    notes: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """Of the scores by topic, in their order."""
+    grid: GridResults | None = None
+    shown: tuple[ShownRun, ...] = ()
+    """Runs whose results are shown as examples."""
 
-    def add_papers(
-        self, papers: Mapping[str, PaperTable], results: Results, settings: TestConfig
-    ) -> None:
-        """Add the tables of other papers (``003.2``) that have a figure of ours."""
-        for name, paper in papers.items():
-            filled = paper.fill(results, settings)
-            if filled is not None:
-                self.tables[f"paper_{name}"], tests = filled
-                self.tests.update({f"paper_{name}": tests} if tests else {})
-
-    def add_note(self, note: str) -> Report:
-        """Return the same with one more line below each table."""
-        tables = {
-            name: replace(table, notes=(*table.notes, note))
-            for name, table in self.tables.items()
+    def describe(self) -> dict[str, Any]:
+        """Return what a version of the result holds, as plain values."""
+        grid = self.grid
+        return {
+            "experiment": self.name,
+            **self.facts,
+            "package_version": importlib.metadata.version("mathamr-kedro"),
+            "cells": _describe_cells(grid) if grid else [],
+            "missing": [cell.name for cell in grid.missing] if grid else [],
+            "topics": list(self.topics),
+            "rows": {
+                row: [_describe_seed(result) for result in found]
+                for row, found in self.results.items()
+            },
+            "tests": {
+                table: [{**t._asdict(), "interval": list(t.interval)} for t in found]
+                for table, found in self.tests.items()
+            },
+            "tables": {name: t.to_markdown() for name, t in self.tables.items()},
         }
-        return self._replace(tables=tables)
 
-    @classmethod
-    def of_evaluation(
-        cls,
-        cell: FinishedCell,
-        scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
-        settings: TestConfig,
-        published: bool = False,
-    ) -> Report:
-        """Return the tables of one evaluation: our systems beside the baselines.
 
-        ``published`` adds what others published on ARQMath-3 (Tables 4.19 and 4.21),
-        if these are the topics.
-        """
-        report = cls({}, {})
-        for (task, topic_set), systems in scores.items():
-            name = f"task{task}_{topic_set}"
-            table, tests = _compare_systems(task, topic_set, systems, settings)
-            bounds = _bound_rows(task, topic_set, cell.metrics, table.columns)
-            report.tables[name] = replace(table, rows=(*table.rows, *bounds))
-            report.tests[name] = tests
-            if published and topic_set == _PUBLISHED_ON:
-                number = {1: "table_4.19", 2: "table_4.21"}[task]
-                ours = {s: _means(v) for s, (_, v) in systems.items()}
-                report.tables[number] = benchmark_table(str(task), ours)
-        for number, task in (("4.20", 1), ("4.22", 2)):
-            if any(found == task for found, _ in scores):
-                report.tables[f"table_{number}"] = _tell_costs(cell, task, number)
-        return report
+def _tabulate_experiment(
+    experiment: Experiment, results: Results, settings: TestConfig
+) -> tuple[Tables, Tests]:
+    """Return the tables of an experiment: the thesis' ones, or three plain ones.
+
+    A best-seed table carries asterisks. One of means never does (thesis 4.2), but if it
+    is the only one, the tests on the best seeds are made and reported too.
+    """
+    plain = _plain_layouts(experiment)
+    layouts = {f"table_{number}": LAYOUTS[number] for number in experiment.tables}
+    tables: Tables = {}
+    tests: Tests = {}
+    for name, layout in (layouts or plain).items():
+        shown = {row: results[row] for row in layout.rows if row in results}
+        if layout.baseline is not None and "±" not in layout.title:
+            tables[name], tests[name] = best_seed_table(layout, shown, settings)
+        else:
+            tables[name] = mean_table(layout, shown)
+    if not tests:
+        best = best_seed_table(plain["best_seed"], results, settings)
+        tables["best_seed"], tests["best_seed"] = best
+    return tables, tests
+
+
+def _tabulate_evaluation(
+    cell: FinishedCell,
+    scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
+    settings: TestConfig,
+    published: bool,
+) -> tuple[Tables, Tests]:
+    """Return the tables of one evaluation: our systems beside the baselines.
+
+    ``published`` adds what others published on ARQMath-3 (Tables 4.19 and 4.21),
+    if these are the topics.
+    """
+    tables: Tables = {}
+    tests: Tests = {}
+    for (task, topic_set), systems in scores.items():
+        name = f"task{task}_{topic_set}"
+        table, tests[name] = _compare_systems(task, topic_set, systems, settings)
+        bounds = _bound_rows(cell.read_metrics(task, topic_set), table.columns)
+        tables[name] = replace(table, rows=(*table.rows, *bounds))
+        if published and topic_set == _PUBLISHED_ON:
+            ours = {
+                system: {m: float(v.mean()) for m, v in values.items() if v.size}
+                for system, (_, values) in systems.items()
+            }
+            number = {1: "table_4.19", 2: "table_4.21"}[task]
+            tables[number] = benchmark_table(str(task), ours)
+    for number, task in (("4.20", 1), ("4.22", 2)):
+        if any(found == task for found, _ in scores):
+            tables[f"table_{number}"] = _tell_costs(cell, task, number)
+    return tables, tests
+
+
+def _add_papers(
+    tables: Tables,
+    tests: Tests,
+    papers: Mapping[str, PaperTable],
+    results: Results,
+    settings: TestConfig,
+) -> None:
+    """Add the tables of other papers (``003.2``) that have a figure of ours."""
+    for name, paper in papers.items():
+        filled = paper.fill(results, settings)
+        if filled is not None:
+            tables[f"paper_{name}"], found = filled
+            tests.update({f"paper_{name}": found} if found else {})
+
+
+def _add_note(tables: Tables, note: str) -> Tables:
+    """Return the tables with one more line below each."""
+    return {n: replace(t, notes=(*t.notes, note)) for n, t in tables.items()}
 
 
 def _plain_layouts(experiment: Experiment) -> dict[str, Layout]:
@@ -173,27 +217,17 @@ def _compare_systems(
 
 
 def _bound_rows(
-    task: int,
-    topic_set: str,
-    metrics: Sequence[Mapping[str, Any]],
-    columns: Sequence[Column],
+    metrics: Mapping[str, Mapping[str, Any]], columns: Sequence[Column]
 ) -> list[Row]:
-    found = {
-        m["measure"]: m
-        for m in metrics
-        if (m["task"], m["topic_set"]) == (task, topic_set)
-    }
+    """Return floor and ceiling of the measures that have them."""
     rows = []
     for key, label in (("floor", "random order"), ("ceiling", "ideal order")):
-        figures = [found.get(c.key, {}).get(key) for c in columns]
-        cells = tuple(None if value is None else Figure(value) for value in figures)
-        if any(cell is not None for cell in cells):
-            rows.append(Row((f"({label})",), cells))
+        cells = [
+            Figure(metrics[c.key][key]) if c.key in metrics else None for c in columns
+        ]
+        if any(cells):
+            rows.append(Row((f"({label})",), tuple(cells)))
     return rows
-
-
-def _means(values: Mapping[str, Any]) -> dict[str, float]:
-    return {name: float(found.mean()) for name, found in values.items() if found.size}
 
 
 def _tell_costs(cell: FinishedCell, task: int, number: str) -> Table:
@@ -203,49 +237,6 @@ def _tell_costs(cell: FinishedCell, task: int, number: str) -> Table:
     machine = costs.machines(own)["memory_gigabytes"]
     notes = tuple(costs.describe(own))
     return efficiency_table(number, costs.figures(own), machine.device, notes)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Results with their tables and tests."""
-
-    name: str
-    title: str
-    results: Mapping[str, Sequence[SeedResult]]
-    report: Report
-    baseline: str
-    measure: str
-    """The one that plots show."""
-    facts: Mapping[str, Any]
-    notes: tuple[str, ...] = ()
-    topics: tuple[str, ...] = ()
-    """Of the scores by topic, in their order."""
-    grid: GridResults | None = None
-    shown: tuple[ShownRun, ...] = ()
-    """Runs whose results are shown as examples."""
-
-    def describe(self) -> dict[str, Any]:
-        """Return what a version of the result holds, as plain values."""
-        grid, tests = self.grid, self.report.tests
-        return {
-            "experiment": self.name,
-            **self.facts,
-            "package_version": importlib.metadata.version("mathamr-kedro"),
-            "cells": _describe_cells(grid) if grid else [],
-            "missing": [cell.name for cell in grid.missing] if grid else [],
-            "topics": list(self.topics),
-            "rows": {
-                row: [_describe_seed(result) for result in found]
-                for row, found in self.results.items()
-            },
-            "tests": {
-                table: [{**t._asdict(), "interval": list(t.interval)} for t in found]
-                for table, found in tests.items()
-            },
-            "tables": {
-                name: table.to_markdown() for name, table in self.report.tables.items()
-            },
-        }
 
 
 def summarise_experiment(
@@ -266,25 +257,26 @@ def summarise_experiment(
     ]
     if grid.missing:
         notes.append(f"Not finished: {grid.describe_missing()}.")
-    newest = grid.finished[-1][1]
-    parsers = _name_parsers([done for _, done in grid.finished])
-    report = Report.of_experiment(experiment, results, settings)
-    report.add_papers(papers, results, settings)
+    cells = [done for _, done in grid.finished]
+    parsers = _name_parsers(cells)
+    tables, tests = _tabulate_experiment(experiment, results, settings)
+    _add_papers(tables, tests, papers, results, settings)
+    scored = cells[-1].read_topic_scores(experiment.task, chosen)
+    by_condition = {cell.condition: done for cell, done in grid.finished}
     return Outcome(
         name=experiment.name,
         title=f"Experiment {experiment.name}",
+        facts={
+            **describe_cell(cells[-1], chosen),
+            "settings": _describe_settings(by_condition),
+        },
         results=results,
-        report=report.add_note(parsers),
+        tables=_add_note(tables, parsers),
+        tests=tests,
         baseline=experiment.baseline,
         measure=experiment.measures[0],
-        facts={
-            **describe_cell(newest, chosen),
-            "settings": _describe_settings(
-                {cell.condition: done for cell, done in grid.finished}
-            ),
-        },
         notes=(*notes, parsers),
-        topics=_list_topics(newest.read_topic_scores(experiment.task, chosen)),
+        topics=next(iter(scored.values()))[0],
         grid=grid,
         shown=grid.choose_shown(chosen),
     )
@@ -311,53 +303,49 @@ def summarise_evaluation(
         for task in (1, 2)
         for name in cell.list_topic_sets(task)
     }
+    parsers = _name_parsers([cell])
     if not scores:
         logger.warning("nothing to compare: no topic of the collection has judgments")
-        return Outcome(
-            name=SYSTEMS,
-            title="Systems compared",
-            results={},
-            report=Report({}, {}),
-            baseline="",
-            measure="nDCG'",
-            facts=describe_cell(cell, ""),
-            notes=(
-                "No topic has judgments, so there is nothing to compare.",
-                _name_parsers([cell]),
-            ),
-        )
-    tables = Report.of_evaluation(cell, scores, settings, published)
+        reason = "No topic has judgments, so there is nothing to compare."
+        facts = describe_cell(cell, "")
+        return Outcome(SYSTEMS, _TITLE, facts, notes=(reason, parsers))
+    tables, tests = _tabulate_evaluation(cell, scores, settings, published)
     for task in {paper.task for paper in papers.values()} & {t for t, _ in scores}:
-        names = [name for found, name in scores if found == task]
-        chosen = scores[task, choose_topic_set(names, topic_set)]
+        chosen = scores[task, _choose_set(scores, task, topic_set)]
         asked = {name: paper for name, paper in papers.items() if paper.task == task}
-        tables.add_papers(asked, _read_results(cell, task, chosen), settings)
-    (task, shown_set), systems = _choose_shown(scores)
+        _add_papers(tables, tests, asked, _read_results(cell, task, chosen), settings)
+    task = min(task for task, _ in scores)
+    shown_set = _choose_set(scores, task, None)
+    systems = scores[task, shown_set]
     costs = cell.costs(task)
-    results = {
-        name: [SeedResult(cell.record.seed, values, _take_qps(costs, name))]
-        for name, (_, values) in systems.items()
-    }
+    results = {}
+    for name, (_, values) in systems.items():
+        qps = {k: v for k, v in costs.figures(name).items() if k == "QPS"}
+        results[name] = [SeedResult(cell.record.seed, values, qps)]
     ours = [name for name in results if strategy_of(name) is not None]
+    topics, first = next(iter(systems.values()))
     return Outcome(
         name=SYSTEMS,
-        title="Systems compared",
-        results=results,
-        report=tables.add_note(_name_parsers([cell])),
-        baseline=(ours or list(results))[0],
-        measure=next(iter(next(iter(results.values()))[0].per_topic)),
+        title=_TITLE,
         facts=describe_cell(cell, shown_set),
+        results=results,
+        tables=_add_note(tables, parsers),
+        tests=tests,
+        baseline=(ours or list(results))[0],
+        measure=next(iter(first)),
+        notes=(parsers,),
+        topics=topics,
         shown=tuple(
             ShownRun(name, cell, name)
             for name in dict.fromkeys(s for by_name in scores.values() for s in by_name)
         ),
-        notes=(_name_parsers([cell]),),
-        topics=_list_topics(systems),
     )
 
 
-def _list_topics(scores: Mapping[str, TopicScores]) -> tuple[str, ...]:
-    return next(iter(scores.values()))[0]
+def _choose_set(
+    scores: Mapping[tuple[int, str], Any], task: int, wanted: str | None
+) -> str:
+    return choose_topic_set([name for t, name in scores if t == task], wanted)
 
 
 def _name_parsers(cells: Sequence[FinishedCell]) -> str:
@@ -406,15 +394,6 @@ def _describe_seed(result: SeedResult) -> dict[str, Any]:
     }
 
 
-def _choose_shown(
-    scores: Mapping[tuple[int, str], Mapping[str, TopicScores]],
-) -> tuple[tuple[int, str], Mapping[str, TopicScores]]:
-    task = min((task for task, _ in scores), default=1)
-    names = [name for found, name in scores if found == task]
-    key = (task, choose_topic_set(names, None))
-    return key, scores[key]
-
-
 def describe_cell(cell: FinishedCell, topic_set: str) -> dict[str, Any]:
     """Return the data, the settings and the software of an evaluation."""
     index = cell.efficiency.get("index", {})
@@ -442,7 +421,3 @@ def _read_results(
         name: [SeedResult(seed, values, costs.figures(name), costs.machines(name))]
         for name, (_, values) in systems.items()
     }
-
-
-def _take_qps(costs: Costs, system: str) -> dict[str, float]:
-    return {k: v for k, v in costs.figures(system).items() if k == "QPS"}

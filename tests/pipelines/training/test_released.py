@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.cli.export import release
-from mathamr_kedro.experiments.cells import CellOutputs, CellRecord
+from mathamr_kedro.experiments.cells import CellOutputs, CellRecord, tabulate_results
 from mathamr_kedro.learning.__main__ import main
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.learning.trainer import EncoderLearner
@@ -123,6 +123,7 @@ def test_card_shows_the_scores_of_these_weights(
         CellOutputs(
             CellRecord("k", "c", 0, {}, encoder.facts, "2026-01-01", {}),
             pa.table({"score": [0.25]}),
+            tabulate_results([]),
             [key | means],
             {},
             [],

@@ -205,8 +205,7 @@ def identify_evaluation(
         added = {key: checksum(*post) for key, post in changes.added.items()}
         collection = checksum(collection, added, sorted(changes.deleted))
     named = {**model.facts, "vectors": index.encoder}
-    record = CellRecord.identify(parameters, named, collection, is_current)
-    return replace(record, amr_parser=dict(amr_parser))
+    return CellRecord.identify(parameters, named, collection, amr_parser, is_current)
 
 
 def record_evaluation(
@@ -226,7 +225,6 @@ def record_evaluation(
     table = pa.Table.from_pandas(scores, preserve_index=False)
     results = tabulate_results(system_runs, judgments.records())
     page = _PICTURE.sub("", report)
-    outputs = CellOutputs(
-        record, table, metrics, efficiency, training_history, page, results
+    return CellOutputs(
+        record, table, results, metrics, efficiency, training_history, page
     )
-    return outputs.finish()

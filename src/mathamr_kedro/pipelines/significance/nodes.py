@@ -67,7 +67,7 @@ def write_tables(
     outcome: Outcome,
 ) -> tuple[str, dict[str, str], dict[str, str], dict[str, Any]]:
     """Write the tables as Markdown, CSV and LaTeX, and the whole result."""
-    tables = outcome.report.tables
+    tables = outcome.tables
     pages = [f"# {outcome.title}", *outcome.notes]
     pages += [table.to_markdown() for table in tables.values()]
     if outcome.results:
