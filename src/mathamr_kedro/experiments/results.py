@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray, SeedResult
-from mathamr_kedro.experiments.cells import CellStore, Costs, FinishedCell, TopicScores
+from mathamr_kedro.evaluation.stats import QUERY_SECONDS, SeedResult
+from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 
 
@@ -64,12 +64,13 @@ class GridResults:
     def gather(self, topic_set: str) -> dict[str, list[SeedResult]]:
         """Return results over seeds by row of the tables."""
         gathered: dict[str, list[SeedResult]] = {}
-        topics: dict[str, tuple[str, ...]] = {}
+        topics: tuple[str, ...] = ()
         cells = report_progress(self.finished, "cells read", total=len(self.finished))
         for cell, done in cells:
             scored = done.read_topic_scores(self.experiment.task, topic_set)
             for system, (found, _) in scored.items():
-                if topics.setdefault(topic_set, found) != found:
+                topics = topics or found
+                if topics != found:
                     raise InputError(
                         f"{cell.name}: the topics of {system!r} are not those of the "
                         "other cells; run the experiment again"
@@ -129,17 +130,21 @@ def _read_rows(
     scored: Mapping[str, TopicScores],
     experiment: Experiment,
 ) -> Iterator[tuple[str, SeedResult]]:
+    """Yield the rows of a cell; strategies are timed on the same topics."""
     costs = done.costs(experiment.task)
     by_strategy = _name_strategies(cell, scored, experiment)
-    main = next(iter(by_strategy.values()))
-    topics = scored[main][0]
+    topics, _ = scored[next(iter(by_strategy.values()))]
     times = costs.time_queries(list(by_strategy.values()), topics)
-    own = {
-        name: _read_result(
-            cell.seed, _choose(scored[system][1], experiment), costs, system, times
-        )
-        for name, system in by_strategy.items()
-    }
+    own = {}
+    for name, system in by_strategy.items():
+        _, known = scored[system]
+        per_topic = {m: known[m] for m in experiment.measures if m in known}
+        figures = costs.figures(system)
+        if system in times:
+            per_topic[QUERY_SECONDS] = times[system]
+            figures["QPS"] = 1 / max(float(times[system].mean()), 1e-9)
+        machines = costs.machines(system)
+        own[name] = SeedResult(cell.seed, per_topic, figures, machines)
     if experiment.rows == "strategies":
         yield from own.items()
         return
@@ -150,27 +155,6 @@ def _read_rows(
         if result.has("QPS"):
             figures[f"{name}:QPS"] = result.value("QPS")
     yield cell.condition, replace(whole, per_topic=scores, figures=figures)
-
-
-def _choose(
-    scores: Mapping[str, FloatArray], experiment: Experiment
-) -> dict[str, FloatArray]:
-    return {name: scores[name] for name in experiment.measures if name in scores}
-
-
-def _read_result(
-    seed: int,
-    scores: Mapping[str, FloatArray],
-    costs: Costs,
-    system: str,
-    times: Mapping[str, FloatArray],
-) -> SeedResult:
-    """Return scores and costs of one system; its QPS is that of the same topics."""
-    per_topic, figures = dict(scores), costs.figures(system)
-    if system in times:
-        per_topic[QUERY_SECONDS] = times[system]
-        figures["QPS"] = 1 / max(float(times[system].mean()), 1e-9)
-    return SeedResult(seed, per_topic, figures, costs.machines(system))
 
 
 def _name_strategies(
