@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, get_args
@@ -23,7 +23,7 @@ from mathamr_kedro.evaluation.metrics import (
     evaluate_run,
     protocol_of,
 )
-from mathamr_kedro.evaluation.metrics.protocols import Task
+from mathamr_kedro.evaluation.metrics.protocols import Averaging, Task
 from mathamr_kedro.evaluation.stats import (
     Column,
     Comparison,
@@ -55,88 +55,47 @@ Examples:
   mathamr evaluate baseline.tsv mine.tsv other.tsv --qrels qrels.tsv --task 1
 """
 
-_OPTIONS = (
-    click.option(
-        "--qrels", type=_FILE, required=True,
-        help="Judgments: 4 columns, or the 3 of BEIR with their header.",
-    ),
-    click.option(
-        "--task", "--protocol", "task", type=click.Choice(get_args(Task)),
-        required=True,
-        help="ARQMath answers, ARQMath formulas, NTCIR-12 formula browsing, or trec: "
-        "the plain protocol of trec_eval and BEIR for judgments of your own.",
-    ),
-    click.option(
-        "--format", "form", type=click.Choice(RUN_FORMS),
-        help="Form of the run, if it cannot be detected.",
-    ),
-    click.option(
-        "--depth", type=click.IntRange(min=0), default=1000, show_default=True,
-        help="Results per topic that count; 0: all.",
-    ),
-    click.option(
-        "--visual-ids", type=_FILE, multiple=True, metavar="TSV",
-        help="Formula index (files or folders) that gives formulas their visual ids.",
-    ),
-    click.option(
-        "--use-rank", is_flag=True, help="Order by the rank column, not by the scores."
-    ),
-    click.option(
-        "-m", "--measure", "measures", multiple=True,
-        help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full', or as trec_eval "
-        "writes it, e.g. 'ndcg_cut_10'; may be repeated.",
-    ),
-    click.option(
-        "--average", type=click.Choice(["judged", "relevant"]), default="judged",
-        show_default=True,
-        help="Mean over all judged topics, or over those with a relevant document.",
-    ),
-    click.option(
-        "--bad-lines", type=click.Choice(["refuse", "skip", "as-trec-eval"]),
-        default="refuse", show_default=True, help="What to do with broken lines.",
-    ),
-)  # fmt: skip
-
-
-def _scoring_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the shared options to a click command."""
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
-@dataclass(frozen=True)
-class _Request:
-    """What the shared options say."""
-
-    qrels: Path
-    task: str
-    form: str | None
-    depth: int
-    visual_ids: tuple[Path, ...]
-    use_rank: bool
-    measures: tuple[str, ...]
-    average: Any
-    bad_lines: str
-
-    def protocol(self, default_measures: int | None = None) -> Protocol:
-        """Return how to score; only the first default measures if a number says."""
-        protocol = protocol_of(self.task)
-        if self.measures:
-            protocol = protocol.with_measures(self.measures)
-        elif default_measures is not None:
-            protocol = replace(protocol, measures=protocol.measures[:default_measures])
-        return replace(
-            protocol,
-            depth=self.depth or None,
-            use_rank=self.use_rank,
-            average=self.average,
-        )
-
 
 @click.command("evaluate", epilog=_EXAMPLES)
 @click.argument("runs", type=_FILE, nargs=-1, required=True)
-@_scoring_options
+@click.option(
+    "--qrels", type=_FILE, required=True,
+    help="Judgments: 4 columns, or the 3 of BEIR with their header.",
+)  # fmt: skip
+@click.option(
+    "--task", "--protocol", "task", type=click.Choice(get_args(Task)), required=True,
+    help="ARQMath answers, ARQMath formulas, NTCIR-12 formula browsing, or trec: "
+    "the plain protocol of trec_eval and BEIR for judgments of your own.",
+)  # fmt: skip
+@click.option(
+    "--format", "form", type=click.Choice(RUN_FORMS),
+    help="Form of the run, if it cannot be detected.",
+)  # fmt: skip
+@click.option(
+    "--depth", type=click.IntRange(min=0), default=1000, show_default=True,
+    help="Results per topic that count; 0: all.",
+)  # fmt: skip
+@click.option(
+    "--visual-ids", type=_FILE, multiple=True, metavar="TSV",
+    help="Formula index (files or folders) that gives formulas their visual ids.",
+)  # fmt: skip
+@click.option(
+    "--use-rank", is_flag=True, help="Order by the rank column, not by the scores."
+)
+@click.option(
+    "-m", "--measure", "measures", multiple=True,
+    help="Measure, e.g. \"P'@5\", 'recall@100' or 'Bpref full', or as trec_eval "
+    "writes it, e.g. 'ndcg_cut_10'; may be repeated.",
+)  # fmt: skip
+@click.option(
+    "--average", type=click.Choice(get_args(Averaging)), default="judged",
+    show_default=True,
+    help="Mean over all judged topics, or over those with a relevant document.",
+)  # fmt: skip
+@click.option(
+    "--bad-lines", type=click.Choice(["refuse", "skip", "as-trec-eval"]),
+    default="refuse", show_default=True, help="What to do with broken lines.",
+)  # fmt: skip
 @click.option(
     "--topics-info", type=_FILE, metavar="CSV",
     help="Notes about topics: break down by category, difficulty and dependency.",
@@ -165,14 +124,13 @@ class _Request:
 )  # fmt: skip
 def command(
     runs: tuple[Path, ...],
+    qrels: Path,
+    task: str,
     topics_info: Path | None,
     per_topic: bool,
     baseline: str | None,
-    alpha: float,
-    test: Any,
-    correction: Any,
     output: str,
-    **options: Any,
+    **more: Any,
 ) -> None:
     """Score a run file and say what is odd about it; compare several RUNS.
 
@@ -184,14 +142,24 @@ def command(
     one test over the topics: paired t-test and paired randomisation test, both
     two-tailed; p-values are corrected over all tests.
     """
-    request = _Request(**options)
-    if len(runs) > 1:
-        config = TestConfig(alpha=alpha, test=test, correction=correction)
-        _compare(runs, request, baseline, config, output)
-        return
-    if output in ("markdown", "latex"):
+    several = len(runs) > 1
+    if not several and output in ("markdown", "latex"):
         raise click.UsageError(f"--output {output} needs several runs to compare")
-    [evaluation] = _score_files(runs, request, request.protocol())
+    protocol = protocol_of(task)
+    if measures := more.pop("measures"):
+        protocol = protocol.with_measures(measures)
+    elif several:
+        shown = protocol.measures[: _NUM_COMPARED[task]]
+        protocol = replace(protocol, measures=shown)
+    counted = {name: more.pop(name) for name in ("use_rank", "average")}
+    protocol = replace(protocol, depth=more.pop("depth") or None, **counted)
+    config = TestConfig(**{n: more.pop(n) for n in ("alpha", "test", "correction")})
+    scored = _score_files(runs, qrels, protocol, **more)
+    if several:
+        evaluations = dict(zip(_names_of(runs, scored), scored, strict=True))
+        _compare(evaluations, baseline, config, output)
+        return
+    [evaluation] = scored
     groups = evaluation.break_down(read_topic_notes(topics_info)) if topics_info else []
     if output == "json":
         click.echo(_as_json(evaluation, groups, per_topic))
@@ -199,41 +167,26 @@ def command(
         _show(evaluation, groups, per_topic)
 
 
-def _compare(
-    runs: Sequence[Path],
-    request: _Request,
-    baseline: str | None,
-    config: TestConfig,
-    output: str,
-) -> None:
-    protocol = request.protocol(_NUM_COMPARED[request.task])
-    scored = _score_files(runs, request, protocol)
-    evaluations = dict(zip(_names_of(runs, scored), scored, strict=True))
-    chosen = baseline or next(iter(evaluations))
-    if chosen not in evaluations:
-        raise click.BadParameter(
-            f"expected one of {', '.join(evaluations)} (got {chosen!r})",
-            param_hint="--baseline",
-        )
-    table, tests = _test(evaluations, chosen, config)
-    _write_comparison(output, table, tests)
-
-
 def _score_files(
-    paths: Sequence[Path], request: _Request, protocol: Protocol
+    paths: Sequence[Path],
+    qrels_file: Path,
+    protocol: Protocol,
+    form: str | None,
+    visual_ids: tuple[Path, ...],
+    bad_lines: str,
 ) -> list[Evaluation]:
     """Read run files and score them by the same judgments."""
-    bad_lines: BadLines = request.bad_lines.replace("-", "_")  # type: ignore[assignment]
-    qrels = read_qrels(request.qrels, protocol.grades)
+    mode: BadLines = bad_lines.replace("-", "_")  # type: ignore[assignment]
+    qrels = read_qrels(qrels_file, protocol.grades)
     judged_ids = frozenset(chain.from_iterable(qrels.grades.values()))
-    runs = [read_run(p, request.form, judged_ids, bad_lines) for p in paths]
+    runs = [read_run(p, form, judged_ids, mode) for p in paths]
     _refuse_empty(runs, paths)
-    visual_ids = None
-    if request.visual_ids:
+    index = None
+    if visual_ids:
         lists = (run.documents(topic) for run in runs for topic in run.lists)
         formula_ids = set(chain.from_iterable(hits.ids for hits in lists))
-        visual_ids = VisualIds.read(request.visual_ids, formula_ids, set(judged_ids))
-    return [evaluate_run(run, qrels, protocol, visual_ids) for run in runs]
+        index = VisualIds.read(visual_ids, formula_ids, set(judged_ids))
+    return [evaluate_run(run, qrels, protocol, index) for run in runs]
 
 
 def _refuse_empty(runs: Sequence[Run], paths: Sequence[Path]) -> None:
@@ -334,34 +287,34 @@ def _names_of(paths: Sequence[Path], scored: Sequence[Evaluation]) -> list[str]:
     raise click.UsageError("Expected different runs (one file is named twice).")
 
 
-def _test(
-    evaluations: dict[str, Evaluation], baseline: str, config: TestConfig
-) -> tuple[ResultTable, list[Comparison]]:
+def _compare(
+    evaluations: dict[str, Evaluation],
+    baseline: str | None,
+    config: TestConfig,
+    output: str,
+) -> None:
+    """Test each run against the baseline on every measure; print what was found."""
     first = next(iter(evaluations.values()))
+    chosen = baseline or next(iter(evaluations))
+    if chosen not in evaluations:
+        raise click.BadParameter(
+            f"expected one of {', '.join(evaluations)} (got {chosen!r})",
+            param_hint="--baseline",
+        )
     title = first.protocol.title
     layout = Layout(
         title=f"{title[:1].upper()}{title[1:]}, {len(first.topics)} topics",
         label_titles=("Run",),
         rows={name: (name,) for name in evaluations},
         columns=tuple(Column(m.name, m.name, decimals=4) for m in first.measures),
-        baseline=baseline,
+        baseline=chosen,
         select_by=first.measures[0].name,
     )
     results = {
         name: [SeedResult(seed=0, per_topic=_counted_scores(evaluation))]
         for name, evaluation in evaluations.items()
     }
-    return best_seed_table(layout, results, config)
-
-
-def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:
-    return {
-        measure.name: evaluation.scores[evaluation.counted[:, i], i]
-        for i, measure in enumerate(evaluation.measures)
-    }
-
-
-def _write_comparison(output: str, table: ResultTable, tests: list[Comparison]) -> None:
+    table, tests = best_seed_table(layout, results, config)
     match output:
         case "json":
             rows = [{**c._asdict(), "interval": list(c.interval)} for c in tests]
@@ -372,6 +325,13 @@ def _write_comparison(output: str, table: ResultTable, tests: list[Comparison]) 
             click.echo(table.to_latex(), nl=False)
         case _:
             _show_comparison(table, tests)
+
+
+def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:
+    return {
+        measure.name: evaluation.scores[evaluation.counted[:, i], i]
+        for i, measure in enumerate(evaluation.measures)
+    }
 
 
 def _show_comparison(table: ResultTable, tests: list[Comparison]) -> None:
