@@ -24,7 +24,7 @@ import numpy.typing as npt
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.base.types import TopicId
-from mathamr_kedro.evaluation.metrics.diagnostics import Finding, diagnose, find
+from mathamr_kedro.evaluation.metrics.diagnostics import Finding, diagnose
 from mathamr_kedro.evaluation.metrics.measures import (
     UNJUDGED,
     GradeArray,
@@ -158,8 +158,9 @@ def evaluate_run(
         return evaluation
     scores = _score_lists(by_rank, qrels, protocol.measures)
     other = replace(evaluation, scores=scores)
-    found = _find_rank_effect(evaluation, other)
-    return replace(evaluation, findings=findings + tuple(found))
+    return replace(
+        evaluation, findings=(*findings, *_find_rank_effect(evaluation, other))
+    )
 
 
 def _score_lists(
@@ -220,12 +221,14 @@ def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:
     ours, theirs = scored.summarise(), by_rank.summarise()
     name = max(ours, key=lambda n: abs(theirs[n].score - ours[n].score))
     before, after = ours[name].score, theirs[name].score
-    return find(
-        "rank_column_differs", "note", f"the rank column gives another order: {name} "
-        f"would be {format_score(after)} instead of {format_score(before)} "
-        f"({format_score(after - before, signed=True)}) with "
-        "--use-rank", count=int(abs(after - before) >= 0.00005),
-    )  # fmt: skip
+    if abs(after - before) < 0.00005:
+        return []
+    message = (
+        f"the rank column gives another order: {name} would be {format_score(after)} "
+        f"instead of {format_score(before)} "
+        f"({format_score(after - before, signed=True)}) with --use-rank"
+    )
+    return [Finding("rank_column_differs", "note", 1, message)]
 
 
 def _all_grades(by_id: Mapping[str, int]) -> GradeArray:
