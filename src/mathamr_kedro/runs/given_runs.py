@@ -73,27 +73,28 @@ def name_judged_formulas(
     """Return runs whose lists for topics of NTCIR-12 name all formulas."""
     asked = {t.topic_id for t in topics if t.task == NTCIR12}
     given = list(runs)
-    lists = [
-        hits
+    lists = {
+        (run.name, topic): hits
         for run in given
         for topic, hits in run.lists.items()
         if topic in asked and isinstance(hits, FormulaHits)
-    ]
-    if not lists:
-        return given
-    names = FormulaNames(read_tables, {v for hits in lists for v in hits.visual_ids})
-    return [
-        replace(
-            run,
-            lists={
-                topic: names.expand(hits, depth)
-                if topic in asked and isinstance(hits, FormulaHits)
-                else hits
-                for topic, hits in run.lists.items()
-            },
-        )
-        for run in given
-    ]
+    }
+    names = _read_names(read_tables, (hits.visual_ids for hits in lists.values()))
+    renamed = {place: names.expand(hits, depth) for place, hits in lists.items()}
+    return [_replace_lists(run, renamed) for run in given]
+
+
+def _read_names(
+    read_tables: ReadTables, lists: Iterable[Sequence[VisualId]]
+) -> FormulaNames:
+    visuals = {visual for ids in lists for visual in ids}
+    return FormulaNames(read_tables if visuals else lambda columns: (), visuals)
+
+
+def _replace_lists(run: Run, lists: Mapping[tuple[str, TopicId], FormulaHits]) -> Run:
+    """Return a run with other lists for some topics."""
+    named = {t: lists.get((run.name, t), hits) for t, hits in run.lists.items()}
+    return replace(run, lists=named)
 
 
 def read_given_runs(
@@ -133,8 +134,22 @@ def read_given_runs(
                 for topic in known
                 if TASK_OF[kinds[topic]] == task
             }
-            found.append(replace(run, name=name, lists=lists, task=task, ranks={}))
-    return _name_formulas(found, kinds, read_tables)
+            found.append(
+                replace(
+                    run, name=name, lists=lists, task=task, ranks={},
+                    holds_instances=False,
+                )
+            )  # fmt: skip
+    # As our own systems do, name a formula of each visual id.
+    visuals = {
+        (run.name, topic): hits
+        for run in found
+        for topic, hits in run.lists.items()
+        if run.task == 2 and not isinstance(hits, FormulaHits)
+    }
+    names = _read_names(read_tables, (hits.ids for hits in visuals.values()))
+    renamed = {place: names.name(hits) for place, hits in visuals.items()}
+    return [_replace_lists(run, renamed) for run in found]
 
 
 def _read_list(
@@ -157,33 +172,3 @@ def _read_list(
         return Hits(names, scores)
     articles = [name.rpartition(":")[0] or _NO_POST for name in names]
     return FormulaHits(names, scores, names, articles)
-
-
-def _name_formulas(
-    runs: Sequence[Run], kinds: Mapping[TopicId, str], read_tables: ReadTables
-) -> list[Run]:
-    """Name formulas in lists of visual ids, as our own systems do."""
-    task2 = [r for r in runs if r.task == 2]
-    visuals = {
-        i
-        for run in task2
-        for topic, hits in run.lists.items()
-        if kinds[topic] != NTCIR12
-        for i in hits.ids
-    }
-    if not visuals:
-        return list(runs)
-    names = FormulaNames(read_tables, visuals)
-    return [
-        replace(
-            run,
-            holds_instances=False,
-            lists={
-                topic: hits if isinstance(hits, FormulaHits) else names.name(hits)
-                for topic, hits in run.lists.items()
-            },
-        )
-        if run.task == 2
-        else run
-        for run in runs
-    ]
