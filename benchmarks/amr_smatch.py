@@ -33,14 +33,14 @@ from mathamr_kedro.amr import (
     PLACEHOLDER,
     AMRGraph,
     Attribute,
-    Chunk,
     ParseFailure,
     format_graph,
-    merge_graphs,
     read_graph,
     split_chunks,
 )
 from mathamr_kedro.amr.builtin import BuiltinParser
+from mathamr_kedro.amr.chunking import Chunk
+from mathamr_kedro.amr.graphs import merge_graphs
 from tools.amr_tables.corpora import read_split
 
 INDENT = 6

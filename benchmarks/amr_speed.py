@@ -28,12 +28,12 @@ from mathamr_kedro.amr import (
     ParseFailure,
     ParseTexts,
     format_graph,
-    merge_graphs,
     parse_documents,
     read_graph,
     split_chunks,
 )
 from mathamr_kedro.amr.builtin.syntax import parse_sentences
+from mathamr_kedro.amr.graphs import merge_graphs
 from mathamr_kedro.base.workers import Partition, WorkerConfig, run_partitions
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 

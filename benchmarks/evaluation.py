@@ -19,7 +19,7 @@ import numpy as np
 
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.evaluation.stats import (
+from mathamr_kedro.evaluation.stats.significance import (
     correct_p_values,
     paired_t_test,
     randomisation_test,

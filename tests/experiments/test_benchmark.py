@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.evaluation.stats import TestConfig, bootstrap_interval
+from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.stats.significance import bootstrap_interval
 from mathamr_kedro.experiments.benchmark import (
     Benchmark,
     BenchmarkReport,

@@ -18,9 +18,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from mathamr_kedro.amr import AMRGraph, read_string
+from mathamr_kedro.amr import AMRGraph
 from mathamr_kedro.amr.builtin.syntax import Token
 from mathamr_kedro.amr.builtin.words import PRONOUNS, Lexicon
+from mathamr_kedro.amr.penman_io import read_string
 from tools.amr_tables.matching import Associations, says_value, score_match
 
 _STOP_PUNCTUATION = frozenset(". ? ! \" ' ( ) [ ] ` `` '' -".split())

@@ -27,13 +27,11 @@ Importing this package imports neither spaCy nor penman: they are loaded by what
 them.
 """
 
-from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
+from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, split_chunks
 from mathamr_kedro.amr.documents import (
-    AMRParser,
     ParsedDocument,
     ParserSettings,
     parse_documents,
-    parse_isolating,
 )
 from mathamr_kedro.amr.graphs import (
     PLACEHOLDER,
@@ -41,7 +39,6 @@ from mathamr_kedro.amr.graphs import (
     Attribute,
     Edge,
     ParseFailure,
-    merge_graphs,
 )
 from mathamr_kedro.amr.parsers import (
     AUTO,
@@ -56,9 +53,7 @@ from mathamr_kedro.amr.parsers import (
 from mathamr_kedro.amr.penman_io import (
     format_graph,
     format_string,
-    format_symbol,
     read_graph,
-    read_string,
     read_symbol,
 )
 from mathamr_kedro.amr.report import (
@@ -66,7 +61,6 @@ from mathamr_kedro.amr.report import (
     describe_outcomes,
     report_parsing,
 )
-from mathamr_kedro.amr.transition import TransitionConfig
 
 __all__ = [
     "AUTO",
@@ -74,10 +68,8 @@ __all__ = [
     "PARSERS",
     "PLACEHOLDER",
     "AMRGraph",
-    "AMRParser",
     "Attribute",
     "BuiltinConfig",
-    "Chunk",
     "Edge",
     "ParseFailure",
     "ParseTexts",
@@ -85,19 +77,14 @@ __all__ = [
     "ParsedText",
     "ParserSettings",
     "Parsers",
-    "TransitionConfig",
     "check_account",
     "describe_outcomes",
     "describe_parser",
     "format_graph",
     "format_string",
-    "format_symbol",
     "make_printable",
-    "merge_graphs",
     "parse_documents",
-    "parse_isolating",
     "read_graph",
-    "read_string",
     "read_symbol",
     "report_parsing",
     "split_chunks",

@@ -18,7 +18,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.runs.benchmark_folder import BenchmarkFolder
-    from mathamr_kedro.runs.fusions import add_fusions, explain_parts, fuse_by_folds
+    from mathamr_kedro.runs.fusions import add_fusions, fuse_by_folds
     from mathamr_kedro.runs.given_runs import name_judged_formulas, read_given_runs
     from mathamr_kedro.runs.topic_runs import (
         find_blank_queries,
@@ -26,15 +26,13 @@ if TYPE_CHECKING:
         read_queries,
         run_system,
     )
-    from mathamr_kedro.runs.topic_sets import TASK_OF, TASKS, TopicSet, list_topic_sets
+    from mathamr_kedro.runs.topic_sets import TASKS, TopicSet, list_topic_sets
 
 __all__ = [
     "TASKS",
-    "TASK_OF",
     "BenchmarkFolder",
     "TopicSet",
     "add_fusions",
-    "explain_parts",
     "find_blank_queries",
     "fuse_by_folds",
     "list_topic_sets",

@@ -14,7 +14,6 @@ tables        TSV with a header ──► VisualIds, notes about topics ──�
 
 from mathamr_kedro.trec.files import (
     BadLines,
-    Names,
     open_binary,
     open_to_replace,
     read_text,
@@ -46,7 +45,6 @@ __all__ = [
     "TREC",
     "BadLines",
     "GradeScale",
-    "Names",
     "Qrels",
     "Run",
     "RunForm",

@@ -19,7 +19,6 @@ trec ──► Run, Qrels, VisualIds
 0.3155
 """
 
-from mathamr_kedro.evaluation.metrics.diagnostics import Finding
 from mathamr_kedro.evaluation.metrics.dominance import MathDominance
 from mathamr_kedro.evaluation.metrics.evaluation import (
     Evaluation,
@@ -27,14 +26,13 @@ from mathamr_kedro.evaluation.metrics.evaluation import (
     Summary,
     evaluate_run,
 )
-from mathamr_kedro.evaluation.metrics.measures import Measure, parse_measure
+from mathamr_kedro.evaluation.metrics.measures import Measure
 from mathamr_kedro.evaluation.metrics.protocols import Averaging, Protocol, protocol_of
 from mathamr_kedro.evaluation.metrics.rankings import count_ties, sort_as_trec_eval
 
 __all__ = [
     "Averaging",
     "Evaluation",
-    "Finding",
     "Group",
     "MathDominance",
     "Measure",
@@ -42,7 +40,6 @@ __all__ = [
     "Summary",
     "count_ties",
     "evaluate_run",
-    "parse_measure",
     "protocol_of",
     "sort_as_trec_eval",
 ]
