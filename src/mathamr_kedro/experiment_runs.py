@@ -32,6 +32,7 @@ from mathamr_kedro.base.errors import (
     find_cause,
     suggest,
 )
+from mathamr_kedro.base.machines import show_one_device
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.environments import stack_environments
@@ -280,7 +281,7 @@ class GridRun:
         if device is None:
             is_well = self._run_here(work)
         else:
-            variables = choose_device(device)
+            variables = show_one_device(device, os.environ)
             arguments = (work.parameters, work.folder, work.stages, variables)
             is_well = start_run(self.root, self.env, *arguments).wait() == 0
         seconds = time.perf_counter() - started
@@ -405,25 +406,7 @@ def list_experiments(root: Path) -> list[str]:
 def list_devices(named: str | None = None) -> list[str]:
     """Return those that are named, or all GPUs of this machine, or the CPU."""
     if named:
-        return [name for name in named.split(",") if choose_device(name)]
+        return [d for d in named.split(",") if show_one_device(d, os.environ)]
     import torch  # noqa: PLC0415 - takes seconds; who names devices need not wait
 
     return [f"cuda:{n}" for n in range(torch.cuda.device_count())] or ["cpu"]
-
-
-def choose_device(device: str) -> dict[str, str]:
-    """Return the environment variables that show a child only one device.
-
-    >>> choose_device("cuda:1"), choose_device("cpu")
-    ({'CUDA_VISIBLE_DEVICES': '1'}, {'CUDA_VISIBLE_DEVICES': ''})
-    """
-    kind, _, number = device.partition(":")
-    if kind == "cpu" and not number:
-        return {"CUDA_VISIBLE_DEVICES": ""}
-    if kind == "cuda" and number.isdigit():
-        seen, place = os.environ.get("CUDA_VISIBLE_DEVICES"), int(number)
-        names = seen.split(",") if seen else []
-        return {"CUDA_VISIBLE_DEVICES": names[place] if place < len(names) else number}
-    raise ConfigurationError(
-        f"Expected devices such as 'cuda:0,cuda:1' or 'cpu' (got {device!r})"
-    )

@@ -18,7 +18,7 @@ from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiment_runs import GridRun, Work, choose_device
+from mathamr_kedro.experiment_runs import GridRun, Work
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
@@ -175,17 +175,6 @@ def test_arguments_are_checked_before_anything_runs(
     text = " ".join(f"{result.output} {result.exception}".split())
     assert re.search(message, text)
     assert not list(tmp_path.iterdir())  # not even a lock
-
-
-def test_child_sees_its_device_only(monkeypatch):
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,6")
-    assert choose_device("cuda:1") == {"CUDA_VISIBLE_DEVICES": "6"}
-
-
-@pytest.mark.parametrize("device", ["gpu", "gpu:1", "cuda", "cuda:x", "cpu:0", "1"])
-def test_what_is_no_device_is_refused(device):
-    with pytest.raises(ConfigurationError, match="cuda:0,cuda:1"):
-        choose_device(device)
 
 
 def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch):

@@ -66,12 +66,6 @@ def test_the_same_judgment_twice_is_one(tmp_path):
     assert qrels.num_judgments == 1
 
 
-def test_what_is_written_is_read_back(tmp_path):
-    grades = {"B.1": {"17": 3, "4": 0}, "B.2": {"17": 1}}
-    Qrels(grades).write(tmp_path / "q.tsv.gz")
-    assert read_qrels(tmp_path / "q.tsv.gz").grades == grades
-
-
 def test_visual_id_has_the_highest_grade_of_its_instances():
     old = Qrels({"B.1": {"f1": 0, "f2": 2, "f3": 1, "f9": 3}})
     new, unknown = old.judge_visual_ids({"f1": "v1", "f2": "v1", "f3": "v2"})

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk
+from mathamr_kedro.amr.chunking import Chunk
 from mathamr_kedro.amr.documents import (
     AMRParser,
     ParsedDocument,
@@ -245,7 +245,6 @@ class ParseTexts:
     """Of chunking and merging; another one rebuilds the graphs."""
 
     parser: ParserSettings = field(default_factory=BuiltinConfig)
-    max_tokens: int = MAX_CHUNK_TOKENS
 
     def prepare(self) -> None:
         """Load the parser."""
@@ -258,7 +257,7 @@ class ParseTexts:
             ConfigurationError, MissingInputError: the parser can parse nothing at all.
         """
         size = self.parser.chunks_per_call
-        results = parse_documents(texts, _open(self.parser), self.max_tokens, size)
+        results = parse_documents(texts, _open(self.parser), batch_size=size)
         return [_format_result(result) for result in results]
 
 

@@ -11,7 +11,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from mathamr_kedro.base.errors import ConfigurationError
+
 _CPU_INFO = Path("/proc/cpuinfo")
+_VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
 @dataclass(frozen=True)
@@ -85,3 +88,32 @@ def _count_cores() -> int:
     if hasattr(os, "sched_getaffinity"):  # Linux: a container may have fewer
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def show_one_device(device: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Return the variable that shows a child process one of the devices seen here.
+
+    >>> show_one_device("cuda:1", {"CUDA_VISIBLE_DEVICES": "4,6"})
+    {'CUDA_VISIBLE_DEVICES': '6'}
+    >>> show_one_device("cpu", {})
+    {'CUDA_VISIBLE_DEVICES': ''}
+
+    Raises:
+        ConfigurationError: it is no device, or not among the visible ones.
+    """
+    kind, _, number = device.partition(":")
+    if device == "cpu":
+        return {_VISIBLE: ""}
+    if kind != "cuda" or not (number.isdigit() or device == "cuda"):
+        raise ConfigurationError(
+            f"Expected 'cpu' or 'cuda:<n>' for a device (got {device!r})"
+        )
+    visible = own.get(_VISIBLE, "")
+    names = [name.strip() for name in visible.split(",") if name.strip()]
+    place = int(number or 0)
+    if names and place >= len(names):
+        raise ConfigurationError(
+            f"Expected a device among the {len(names)} visible ones "
+            f"(got {device!r} with {_VISIBLE}={visible!r})"
+        )
+    return {_VISIBLE: names[place] if names else str(place)}

@@ -17,21 +17,11 @@ def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
     return value
 
 
-class _Query(click.ParamType):
-    """Words or LaTeX; a dash reads them from the standard input."""
-
-    name = "text"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> str:
-        """Return the text."""
-        if value != "-":
-            return str(value)
-        return sys.stdin.read().strip()
+def read_input(text: str) -> str:
+    """Return words or LaTeX; a dash reads them from the standard input."""
+    return sys.stdin.read().strip() if text == "-" else text
 
 
-QUERY = _Query()
 _ENVIRONMENT = (
     click.option(
         "--env",

@@ -12,12 +12,6 @@ _WIDE = 200
 """Letters of a line if the output is a file or pipe: nothing is wrapped there."""
 
 
-def make_console() -> Console:
-    """Return a console that does not wrap tables if the output is a file or pipe."""
-    console = Console()
-    return console if console.is_terminal else Console(width=_WIDE)
-
-
 def print_table(
     head: Sequence[str],
     rows: Iterable[Sequence[str] | None],
@@ -46,4 +40,7 @@ def print_table(
             table.add_section()
         else:
             table.add_row(*map(escape, row))
-    make_console().print(table)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=_WIDE)
+    console.print(table)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.files import make_folder
-from mathamr_kedro.cli._options import QUERY, in_environment
+from mathamr_kedro.cli._options import in_environment, read_input
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Explanation
@@ -18,7 +18,7 @@ _LINES = 20
 
 
 @click.command(name="explain")
-@click.argument("text", type=QUERY)
+@click.argument("text", type=read_input)
 @click.argument("post_id")
 @click.option(
     "--formula",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.cli._options import QUERY, in_environment
+from mathamr_kedro.cli._options import in_environment, read_input
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Answer, Result, Searcher
@@ -24,11 +24,11 @@ _WARNINGS, _PARTS = 5, 12
 
 
 @click.command(name="search")
-@click.argument("text", required=False, type=QUERY)
+@click.argument("text", required=False, type=read_input)
 @click.option(
     "--formula",
     metavar="LATEX",
-    type=QUERY,
+    type=read_input,
     help="Search for a formula instead; ?a, ?{name} in it stand for any operand.",
 )
 @click.option(

@@ -37,7 +37,6 @@ from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.trec.files import (
     Columns,
     open_binary,
-    open_to_replace,
     refuse_damaged_gzip,
 )
 
@@ -117,12 +116,6 @@ class Qrels:
                 else:
                     best[visual_id] = max(grade, best.get(visual_id, 0))
         return Qrels(grades, self.source, self.num_unjudged_lines), tuple(unknown)
-
-    def write(self, path: Path | str) -> None:
-        """Write the judgments with tabs; compressed if the name ends in ``.gz``."""
-        with open_to_replace(Path(path)) as file:
-            for topic, by_id in self.grades.items():
-                file.writelines(f"{topic}\t0\t{i}\t{g}\n" for i, g in by_id.items())
 
 
 def read_qrels(path: Path | str, scale: GradeScale = ARQMATH) -> Qrels:

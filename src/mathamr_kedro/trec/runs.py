@@ -79,7 +79,7 @@ class Run:
 
     @classmethod
     def from_scores(
-        cls, name: str, scores: Mapping[TopicId, Mapping[str, float]], source: str = ""
+        cls, name: str, scores: Mapping[TopicId, Mapping[str, float]]
     ) -> Run:
         """Make a run from scores by topic and document, listed in the given order.
 
@@ -90,7 +90,7 @@ class Run:
             topic: Hits(list(by_id), np.array(list(by_id.values()), dtype=np.float64))
             for topic, by_id in scores.items()
         }
-        return cls(name, lists, source=source)
+        return cls(name, lists)
 
     def documents(self, topic: TopicId) -> Hits:
         """Return a topic's list by the ids that are judged: posts or visual ids."""

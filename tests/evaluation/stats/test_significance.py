@@ -16,7 +16,6 @@ from mathamr_kedro.evaluation.stats.significance import (
     bonferroni,
     bootstrap_interval,
     compare_with_baseline,
-    correct_p_values,
     count_wins,
     holm,
     paired_t_test,
@@ -186,15 +185,6 @@ def test_holm_is_never_stricter_than_bonferroni():
     p_values = np.random.default_rng(1).random(50) ** 4
     assert (holm(p_values) <= bonferroni(p_values)).all()
     assert (holm(p_values) < bonferroni(p_values)).any()
-
-
-def test_correction_by_name():
-    p_values = np.array([0.01, 0.04])
-    assert correct_p_values(p_values, "bonferroni").tolist() == [0.02, 0.08]
-    assert correct_p_values(p_values, "holm").tolist() == [0.02, 0.04]
-    assert correct_p_values(p_values, "none").tolist() == [0.01, 0.04]
-    with pytest.raises(ConfigurationError, match="did you mean 'holm'"):
-        correct_p_values(p_values, "hulm")
 
 
 def test_no_tests_need_no_correction():

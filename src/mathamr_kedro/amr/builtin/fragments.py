@@ -117,9 +117,9 @@ def make_fragments(
         if label == NOTHING or (label == NAME and i not in names):
             continue
         if label == NAME:
-            fragments[i] = _make_name(skeleton, names[i], name_types[i])
+            fragments[i] = _add_name(skeleton, names[i], Fragment((name_types[i],)))
         elif label == VARIABLE:
-            fragments[i] = _make_name(skeleton, (i,), "variable")
+            fragments[i] = _add_name(skeleton, (i,), Fragment(("variable",)))
         elif label == ORDINAL:
             value = read_ordinal(skeleton.words[i]) or "1"
             fragments[i] = Fragment(("ordinal-entity",), values=((0, "value", value),))
@@ -273,11 +273,6 @@ def _spell(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
             parts.append(form)
         is_glued = form in _HYPHENS
     return parts
-
-
-def _make_name(skeleton: Skeleton, span: Sequence[int], kind: str) -> Fragment:
-    """Return the fragment of a named thing."""
-    return _add_name(skeleton, span, Fragment((kind,)))
 
 
 def _add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fragment:

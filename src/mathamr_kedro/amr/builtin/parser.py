@@ -41,7 +41,6 @@ _SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
 _OWN_SUBJECTS = _SUBJECTS | {"csubj", "expl"}
 """What a verb that is a command does not have."""
 
-_LOOSE_ROLE = "mod"
 _IT = Fragment(("it",))
 _WORD = re.compile(r"\w")
 
@@ -51,7 +50,7 @@ def parse_skeleton(skeleton: Skeleton, models: Models) -> AMRGraph:
     labels = models.concepts.label_tokens(skeleton)
     graph = _build_graph(skeleton, labels, models)
     # Rules may cut off a part of a sentence that was misread.
-    return graph.join_parts(_LOOSE_ROLE)
+    return graph.join_parts("mod")
 
 
 def _build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> AMRGraph:

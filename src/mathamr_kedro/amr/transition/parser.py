@@ -56,6 +56,7 @@ from mathamr_kedro.amr.graphs import (
 )
 from mathamr_kedro.amr.penman_io import read_graph
 from mathamr_kedro.base.errors import ConfigurationError, GraphError, WorkerError
+from mathamr_kedro.base.machines import show_one_device
 from mathamr_kedro.base.workers import WorkerConfig, current_slot
 
 logger = logging.getLogger(__name__)
@@ -320,7 +321,7 @@ class TransitionConfig(ParserSettings):
         if not self.devices:
             raise ConfigurationError("Expected at least one of 'devices' (got none)")
         for device in self.devices:
-            _visible_devices(device, {})
+            show_one_device(device, {})
 
     @property
     def is_installed(self) -> bool:
@@ -510,24 +511,4 @@ def make_environment(device: str, own: Mapping[str, str]) -> dict[str, str]:
     """
     ours = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
     kept = {name: value for name, value in own.items() if name not in ours}
-    return {**kept, "CUDA_VISIBLE_DEVICES": _visible_devices(device, own)}
-
-
-def _visible_devices(device: str, own: Mapping[str, str]) -> str:
-    """Return the worker's ``CUDA_VISIBLE_DEVICES``, counted within our own."""
-    kind, _, number = device.partition(":")
-    if device == "cpu":
-        return ""
-    if kind != "cuda" or not (number.isdigit() or device == "cuda"):
-        raise ConfigurationError(
-            f"Expected 'cpu' or 'cuda:<n>' for a device (got {device!r})"
-        )
-    visible = own.get("CUDA_VISIBLE_DEVICES", "")
-    names = [name.strip() for name in visible.split(",") if name.strip()]
-    index = int(number or 0)
-    if names and index >= len(names):
-        raise ConfigurationError(
-            f"Expected a device among the {len(names)} visible ones "
-            f"(got {device!r} with CUDA_VISIBLE_DEVICES={visible!r})"
-        )
-    return names[index] if names else str(index)
+    return kept | show_one_device(device, own)

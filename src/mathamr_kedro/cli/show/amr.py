@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from mathamr_kedro.amr import (
@@ -14,11 +12,12 @@ from mathamr_kedro.amr import (
     parse_documents,
 )
 from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.cli._options import read_input
 from mathamr_kedro.corpus import clean_text
 
 
 @click.command(name="amr", short_help="Show the AMR graph of a text.")
-@click.argument("text")
+@click.argument("text", type=read_input)
 @click.option(
     "--parser",
     type=click.Choice(PARSERS),
@@ -35,10 +34,9 @@ def command(text: str, parser: str) -> None:
     \b
       mathamr show amr 'Prove that $x^2 + 1$ has no real root.'
     """
-    source = sys.stdin.read() if text == "-" else text
-    clean, _ = clean_text("", source, "text", markup="text")
+    clean, _ = clean_text("", text, "text", markup="text")
     if not clean.text:
-        raise MalformedInputError(f"Expected a text with words (got {source!r})")
+        raise MalformedInputError(f"Expected a text with words (got {text!r})")
     (result,) = parse_documents([clean.text], Parsers().find(parser).open())
     if not isinstance(result, ParsedDocument):
         raise MalformedInputError(f"No graph ({result.reason}): {result.detail}")

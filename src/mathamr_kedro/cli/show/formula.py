@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import click
 
 from mathamr_kedro import formula as formulas
 from mathamr_kedro.base.files import make_folder
+from mathamr_kedro.cli._options import read_input
 from mathamr_kedro.formula import (
     FormulaTree,
     FormulaTrees,
@@ -26,7 +26,7 @@ _PRESENTATION = re.compile(r"<(?:\w+:)?m(?:[ino]|row|su[bp]\w*|frac|text|sqrt)\b
 
 
 @click.command(name="formula", short_help="Draw the trees of a formula.")
-@click.argument("formula")
+@click.argument("formula", type=read_input)
 @click.option("--mathml", is_flag=True, help="FORMULA is MathML, not LaTeX.")
 @click.option("--strings", is_flag=True, help="Print bracket strings, no drawing.")
 @click.option(
@@ -44,9 +44,10 @@ def command(
 
     FORMULA is LaTeX, e.g. '\frac{a}{b}'; `-` reads it from standard input.
     """
-    text = sys.stdin.read() if formula == "-" else formula
     trees = (
-        _read_mathml(text) if mathml else formulas.trees_from_latex(text, mode="total")
+        _read_mathml(formula)
+        if mathml
+        else formulas.trees_from_latex(formula, mode="total")
     )
     write = FormulaTree.to_string if strings else draw_text
     for kind, title in _TITLES.items():

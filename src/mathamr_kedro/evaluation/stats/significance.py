@@ -10,7 +10,7 @@ the correction: 3 conditions beside the baseline and 4 measures are m = 12 tests
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, NamedTuple
@@ -212,19 +212,11 @@ def holm(p_values: FloatArray) -> FloatArray:
     return corrected
 
 
-def correct_p_values(p_values: FloatArray, method: Correction) -> FloatArray:
-    """Correct p-values by the named method."""
-    match method:
-        case "bonferroni":
-            return bonferroni(p_values)
-        case "holm":
-            return holm(p_values)
-        case "none":
-            return p_values.copy()
-    raise ConfigurationError(
-        f"Expected one of ['bonferroni', 'holm', 'none'] for correction "
-        f"(got {method!r}){suggest(method, ['bonferroni', 'holm', 'none'])}"
-    )
+_CORRECTIONS: Mapping[Correction, Callable[[FloatArray], FloatArray]] = {
+    "bonferroni": bonferroni,
+    "holm": holm,
+    "none": np.copy,
+}
 
 
 @dataclass(frozen=True)
@@ -356,9 +348,9 @@ def _correct(found: list[Comparison], config: TestConfig) -> list[Comparison]:
     raw = np.array([c.p_t if config.test == "t" else c.p_randomisation for c in found])
     columns = zip(
         found,
-        correct_p_values(raw, "bonferroni"),
-        correct_p_values(raw, "holm"),
-        correct_p_values(raw, config.correction),
+        bonferroni(raw),
+        holm(raw),
+        _CORRECTIONS[config.correction](raw),
         strict=True,
     )
     return [
