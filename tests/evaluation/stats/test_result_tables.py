@@ -16,7 +16,6 @@ from mathamr_kedro.evaluation.stats.result_tables import (
     best_seed_table,
     mean_table,
     select_best_seed,
-    summarise_seeds,
 )
 from mathamr_kedro.evaluation.stats.significance import TestConfig
 from mathamr_kedro.evaluation.stats.tables import Column, Figure
@@ -54,20 +53,20 @@ def test_a_figure_is_shown_instead_of_a_mean():
 
 
 def test_deviation_is_that_of_a_sample():
-    spread = summarise_seeds([result(s, v) for s, v in ((1, 0.4), (2, 0.5))], "nDCG'")
-    assert spread.mean == pytest.approx(0.45)
+    layout = Layout("T", ("Row",), {"a": ("a",)}, (Column("nDCG'", "nDCG'"),))
+    seeds = [result(s, v) for s, v in ((1, 0.4), (2, 0.5))]
+    (spread,) = mean_table(layout, {"a": seeds}).rows[0].figures
+    assert spread.value == pytest.approx(0.45)
     assert spread.std == pytest.approx(np.std([0.4, 0.5], ddof=1))
-    assert spread.num_seeds == 2
-    assert summarise_seeds([result(1, 0.4)], "nDCG'").std is None
+    assert mean_table(layout, {"a": seeds[:1]}).rows[0].figures[0].std is None
 
 
 def test_missing_values_and_seeds_are_refused():
     with pytest.raises(InputError, match=r"No value 'nDGC'' for seed 1; did you mean"
                        .replace("'nDGC''", "\"nDGC'\"")):  # fmt: skip
         result(1, 0.4).value("nDGC'")
-    for function in (select_best_seed, lambda r: summarise_seeds(r, "nDCG'")):
-        with pytest.raises(InputError, match="at least one seed"):
-            function([])
+    with pytest.raises(InputError, match="at least one seed"):
+        select_best_seed([])
 
 
 def make_results(seeds=(1, 2, 3)):

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -67,34 +66,11 @@ Results = Mapping[str, Sequence[SeedResult]]
 """Results over seeds by condition."""
 
 
-class _Spread(NamedTuple):
-    """Mean and standard deviation over seeds."""
-
-    mean: float
-    std: float | None
-    """``None``: one seed has no spread."""
-    num_seeds: int
-
-
 def select_best_seed(results: Sequence[SeedResult], by: str = "nDCG'") -> SeedResult:
     """Return the result with the highest value, of several the smallest seed."""
     if not results:
         raise InputError("Expected the result of at least one seed (got none)")
     return min(results, key=lambda result: (-result.value(by), result.seed))
-
-
-def summarise_seeds(results: Sequence[SeedResult], name: str) -> _Spread:
-    """Return mean and sample standard deviation (n - 1) over seeds; none for one seed.
-
-    >>> summarise_seeds([SeedResult(s, {}, {"QPS": q}) for s, q in ((1, 9), (2, 11))],
-    ...                 "QPS")
-    _Spread(mean=10.0, std=1.4142135623730951, num_seeds=2)
-    """
-    if not results:
-        raise InputError("Expected the result of at least one seed (got none)")
-    values = np.array([result.value(name) for result in results], dtype=np.float64)
-    std = float(values.std(ddof=1)) if values.size > 1 else None
-    return _Spread(float(values.mean()), std, values.size)
 
 
 @dataclass(frozen=True)
@@ -255,11 +231,13 @@ def _name_devices(layout: Layout, results: Results) -> Layout:
 
 
 def _summarise(found: Sequence[SeedResult], column: Column) -> Figure | None:
-    having = [result for result in found if result.has(column.key)]
-    if not having:
+    """Return mean and sample deviation (n - 1) over seeds; one seed has none."""
+    values = np.array([r.value(column.key) for r in found if r.has(column.key)])
+    if not values.size:
         return None
-    spread = summarise_seeds(having, column.key)
-    return Figure(spread.mean, spread.std if column.show_std else None)
+    has_std = column.show_std and values.size > 1
+    std = float(values.std(ddof=1)) if has_std else None
+    return Figure(float(values.mean()), std)
 
 
 def _check_conditions(layout: Layout, results: Results) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TypeAlias
@@ -106,21 +106,32 @@ class Table:
         """
         has_baseline = any(row.is_baseline for row in self.rows)
         header = [*self.label_titles, *(["baseline"] if has_baseline else [])]
-        for i, column in enumerate(self.columns):
-            title = _full_title(column, " / ")
+        lines: list[list[object]] = [
+            [*row.labels, *([int(row.is_baseline)] if has_baseline else [])]
+            for row in self.rows
+        ]
+
+        def add(title: str, cells: Iterable[object]) -> None:
             header.append(title)
-            header += [f"{title} {extra}" for extra in _extras(self, i)]
+            for line, cell in zip(lines, cells, strict=True):
+                line.append(cell)
+
+        for place, column in enumerate(self.columns):
+            title = _full_title(column, " / ")
+            # A unit in the cell is dropped with its scale; one in the title stays.
+            scale = 1.0 if column.unit else column.scale
+            cells = [row.figures[place] for row in self.rows]
+            figures = [c if isinstance(c, Figure) else None for c in cells]
+            add(title, [_csv_value(cell, scale) for cell in cells])
+            stds = [None if f is None else f.std for f in figures]
+            if any(std is not None for std in stds):
+                shown = ["" if std is None else repr(std * scale) for std in stds]
+                add(f"{title} std", shown)
+            if any(f.marked for f in figures if f):
+                marks = [int(f.marked) if f else "" for f in figures]
+                add(f"{title} significant", marks)
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(header)
-        for row in self.rows:
-            cells: list[object] = list(row.labels)
-            cells += [int(row.is_baseline)] if has_baseline else []
-            for i, figure in enumerate(row.figures):
-                cells.append(_csv_value(figure, self.columns[i]))
-                for extra in _extras(self, i):
-                    cells.append(_csv_extra(figure, self.columns[i], extra))
-            writer.writerow(cells)
+        csv.writer(text, lineterminator="\n").writerows([header, *lines])
         return text.getvalue()
 
     def to_latex(self) -> str:
@@ -175,35 +186,12 @@ def _text_rows(table: Table) -> list[list[str]]:
     return rows
 
 
+def _csv_value(cell: Content, scale: float) -> str:
+    return repr(float(cell.value * scale)) if isinstance(cell, Figure) else cell or ""
+
+
 def _full_title(column: Column, joint: str) -> str:
     return f"{column.group}{joint}{column.title}" if column.group else column.title
-
-
-def _extras(table: Table, place: int) -> list[str]:
-    cells = [row.figures[place] for row in table.rows]
-    figures = [cell for cell in cells if isinstance(cell, Figure)]
-    has_std = any(figure.std is not None for figure in figures)
-    has_mark = any(figure.marked for figure in figures)
-    return ["std"] * has_std + ["significant"] * has_mark
-
-
-def _csv_value(figure: Content, column: Column) -> str:
-    if not isinstance(figure, Figure):
-        return figure or ""
-    return repr(float(figure.value * _csv_scale(column)))
-
-
-def _csv_extra(figure: Content, column: Column, extra: str) -> object:
-    if not isinstance(figure, Figure):
-        return ""
-    if extra == "significant":
-        return int(figure.marked)
-    return "" if figure.std is None else repr(figure.std * _csv_scale(column))
-
-
-def _csv_scale(column: Column) -> float:
-    # A unit in the cell is dropped, and its scale with it; one in the title stays.
-    return 1.0 if column.unit else column.scale
 
 
 def _latex_groups(table: Table) -> list[str]:

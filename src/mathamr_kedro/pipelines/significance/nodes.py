@@ -7,8 +7,6 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
@@ -20,7 +18,6 @@ from mathamr_kedro.experiments.examples import (
     write_examples,
     write_pair,
 )
-from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.outcomes import (
     Outcome,
     summarise_evaluation,
@@ -29,7 +26,6 @@ from mathamr_kedro.experiments.outcomes import (
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
-from mathamr_kedro.search import Explanation
 from mathamr_kedro.systems.mathamr_plus import VectorStores
 
 logger = logging.getLogger(__name__)
@@ -80,11 +76,6 @@ def write_tables(
     )
 
 
-def draw_figures(outcome: Outcome) -> tuple[Figure, Figure, Figure]:
-    """Draw differences by topic, seeds, and effectiveness against throughput."""
-    return draw_outcome(outcome)
-
-
 def gather_texts(
     topics: ShardedTable,
     judgments: ShardedTable,
@@ -102,31 +93,24 @@ def gather_texts(
     )
 
 
-def compare_pair(
+def show_examples(
     outcome: Outcome,
     texts: ExampleTexts,
     vectors: VectorStores,
     parameters: Mapping[str, Any],
-) -> tuple[dict[str, Explanation], Any]:
-    """Compare a topic and a post node by node under each condition."""
+) -> tuple[str, Any]:
+    """Show judged documents and first results, and a pair of texts node by node.
+
+    Returns:
+        The page, and the picture of the pair under each condition.
+    """
     # Loaded here: matplotlib takes half a second of every command.
     from mathamr_kedro.search.heatmap import draw_panels  # noqa: PLC0415
 
-    config = SignificanceConfig.read(parameters["significance"]).examples
-    pair = compare_nodes(outcome.shown, texts, config.pair, vectors.open)
-    return pair, draw_panels(pair)
-
-
-def show_examples(
-    outcome: Outcome,
-    texts: ExampleTexts,
-    pair: Mapping[str, Explanation],
-    parameters: Mapping[str, Any],
-) -> str:
-    """Show judged documents, first results, and the pair of texts in words."""
     config = SignificanceConfig.read(parameters).examples
     page = write_examples(outcome.title, outcome.shown, texts, config)
-    return f"{page}\n{write_pair(config.pair, pair)}"
+    pair = compare_nodes(outcome.shown, texts, config.pair, vectors.open)
+    return f"{page}\n{write_pair(config.pair, pair)}", draw_panels(pair)
 
 
 def _find_latex(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kedro.pipeline import Pipeline
 
+from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.pipelines import box, make_node
 from mathamr_kedro.pipelines.significance import nodes
 
@@ -30,24 +31,16 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             outcome=outcome,
         ),
         make_node(
-            nodes.draw_figures,
+            draw_outcome,
             ["topic_difference_figure", "seed_figure", "tradeoff_figure"],
             outcome=outcome,
         ),
         make_node(nodes.gather_texts, texts, parameters="params:evaluation"),
         make_node(
-            nodes.compare_pair,
-            ["node_pair", "node_pair_figure"],
+            nodes.show_examples,
+            ["example_report", "node_pair_figure"],
             outcome=outcome,
             texts=texts,
             vectors="mathamr_plus.vectors",
-            parameters="parameters",
-        ),
-        make_node(
-            nodes.show_examples,
-            "example_report",
-            outcome=outcome,
-            texts=texts,
-            pair="node_pair",
         ),
     )
