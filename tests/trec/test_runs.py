@@ -35,13 +35,6 @@ def test_a_rank_column_is_kept():
     assert ranked.ranks_of("A.1").tolist() == [2, 1]
 
 
-def test_a_run_claims_nothing_that_it_was_not_told():
-    run = Run("r", {})
-    assert (run.task, run.num_bad_lines, run.seconds) == (0, 0, 0.0)
-    assert (run.topic_set, run.source, run.holds_instances) == ("", "", False)
-    assert (run.ranks, run.query_seconds) == ({}, {})
-
-
 def columns(*lines: str) -> Columns:
     rows = [line.split() for line in lines]
     return Columns(
@@ -114,11 +107,6 @@ def test_known_ids_decide_what_the_columns_do_not(known, form):
 def test_what_cannot_be_told_is_refused(lines, message):
     with pytest.raises(MalformedInputError, match=message):
         find_form(columns(*lines))
-
-
-def test_ids_known_on_both_sides_decide_nothing():
-    with pytest.raises(MalformedInputError, match="may be"):
-        find_form(columns("B.1 501 17 1 0.9 me"), known_ids={"501", "17"})
 
 
 def test_a_named_form_is_checked():
@@ -276,15 +264,6 @@ def test_written_order_survives_the_tie_rule(tmp_path):
     write_run(tmp_path / "run.tsv", run_of(results))
     read = read_run(tmp_path / "run.tsv").lists["A.1"]
     assert sort_as_trec_eval(read).ids == ["1", "2", "3", "4"]
-
-
-def test_separated_scores_move_as_little_as_possible():
-    rng = np.random.default_rng(0)
-    scores = np.sort(rng.integers(-50, 50, 400) / 7)[::-1]
-    separate = np.array(separate_scores(list(scores)))
-    assert separate.dtype == np.float32
-    assert (np.diff(separate) < 0).all()
-    assert np.abs(separate - scores).max() < 1e-4
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])

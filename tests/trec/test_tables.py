@@ -69,12 +69,6 @@ def test_a_row_that_cannot_be_read_is_a_failure_with_its_place(tmp_path):
     assert good == (4, ["3", "é"])
 
 
-def test_more_rows_than_are_parsed_at_once_keep_their_numbers(tmp_path):
-    rows = "".join(f"{i}\tx\n" for i in range(1000))
-    found = list(read_table(written(tmp_path, "id\tformula\n" + rows), ("id",)))
-    assert found == [(i + 2, [str(i)]) for i in range(1000)]
-
-
 def test_the_limit_of_a_cell_is_raised_for_reading_alone(tmp_path, limit):
     cell = "x" * 2 * limit
     rows = read_table(written(tmp_path, f'id\n"{cell}"\ny\n'), ("id",))
@@ -122,10 +116,3 @@ def test_other_encodings_and_binary_files_are_told_by_their_first_bytes(
 ):
     with pytest.raises(MalformedInputError, match="found UTF-16 or binary data"):
         list(read_table(written(tmp_path, start + b"id\n"), ("id",)))
-
-
-def test_a_zero_after_the_first_bytes_is_a_cell_like_others(tmp_path):
-    path = written(tmp_path, b"id\ta\n1\t\0\n")
-    assert list(read_table(path, ("id", "a"))) == [(2, ["1", "\0"])]
-    path = written(tmp_path, b"id\ta\0\n1\t2\n")
-    assert list(read_table(path, ("id",))) == [(2, ["1"])]

@@ -3,8 +3,6 @@ import pytest
 
 from mathamr_kedro.amr.builtin.concepts import NAME, NEGATIVE, ORDINAL
 from mathamr_kedro.amr.builtin.fragments import (
-    Fragment,
-    describe_name,
     make_named_fragments,
 )
 from mathamr_kedro.amr.builtin.skeleton import Skeleton
@@ -98,11 +96,6 @@ def test_a_name_alone_is_of_the_kind_that_is_known_of_it(word, kind):
     assert found == {0: (kind, word), 1: ("exist-01",)}
 
 
-def test_a_name_of_two_letters_is_no_variable():
-    found = name_all("R/PROPN S/PROPN exist/VERB", NAME, NAME, "exist-01")
-    assert found[0] == ("person", "R", "S")
-
-
 def test_a_formula_before_a_title_is_no_part_of_it():
     text = "by/ADP FORMULA_0/PROPN Fermat/PROPN 's/PART Last/ADJ Theorem/NOUN"
     found = name_all(text, "", "FORMULA_0", NAME, "", "last", "theorem")
@@ -129,18 +122,6 @@ def test_a_title_takes_in_no_other_names_of_its_sentence():
     assert ("lemma", "Zorn", "Lemma") in found.values()
 
 
-def test_words_between_names_part_them():
-    text = "Gauss/PROPN and/CCONJ Euler/PROPN wrote/VERB"
-    found = name_all(text, NAME, "and", NAME, "write-01")
-    assert found[0] == ("person", "Gauss") and found[2] == ("person", "Euler")
-
-
-def test_a_name_may_end_a_sentence_and_a_dash_begin_it():
-    text = "-/PUNCT Gauss/PROPN met/VERB Euler/PROPN"
-    found = name_all(text, "", NAME, "meet-03", NAME)
-    assert found[1] == ("person", "Gauss") and found[3] == ("person", "Euler")
-
-
 def test_a_hyphen_joins_names_and_capitals_alone():
     text = "Gauss/PROPN -/PUNCT Euler/PROPN met/VERB"
     assert name_all(text, NAME, "", "euler", "meet-03")[0] == ("person", "Gauss-Euler")
@@ -152,15 +133,6 @@ def test_a_hyphen_joins_names_and_capitals_alone():
     assert found[0] == ("non",) and found[2] == ("person", "Euler")
     text = "Gauss/PROPN met/VERB Euler/PROPN"
     assert name_all(text, NAME, "meet-03", "euler")[2] == ("euler",)
-
-
-def test_hyphens_at_the_end_of_a_sentence_join_what_stands_on_both_sides():
-    text = "met/VERB Gauss/PROPN -/PUNCT Euler/PROPN"
-    for labels in ((NAME, "", NAME), (NAME, "", "euler")):
-        found = name_all(text, "meet-03", *labels)
-        assert [*found.values()] == [("meet-03",), ("person", "Gauss-Euler")]
-    found = name_all("met/VERB Gauss/PROPN -/PUNCT", "meet-03", NAME, "")
-    assert found[1] == ("person", "Gauss")
 
 
 @pytest.mark.parametrize(
@@ -200,12 +172,6 @@ def test_a_name_goes_to_the_noun_right_behind_it(text, labels, noun):
     assert [i for i, (_, *name) in found.items() if name] == [noun]
 
 
-def test_a_subject_is_not_the_name_of_its_noun():
-    skeleton = say("Euler/PROPN winner/NOUN", label="nsubj")
-    found = make_named_fragments(skeleton, [NAME, "winner"], TYPES)
-    assert found[0].concepts == ("person", "name")
-
-
 def test_ordinals_have_their_number_and_negations_their_concept():
     text = "21st/ADJ umpteenth/ADJ never/ADV ends/VERB"
     found = name_all(text, ORDINAL, ORDINAL, f"{NEGATIVE}+ever", "end-01")
@@ -213,35 +179,3 @@ def test_ordinals_have_their_number_and_negations_their_concept():
         0: ("ordinal-entity", "21"), 1: ("ordinal-entity", "1"), 2: ("ever",),
         3: ("end-01",),
     }  # fmt: skip
-
-
-def test_a_name_hangs_below_its_head_with_its_parts_in_order():
-    skeleton = say("Carl/PROPN Gauss/PROPN 1st/ADJ wrote/VERB")
-    found = make_named_fragments(skeleton, [NAME, NAME, ORDINAL, "write-01"], TYPES)
-    assert found[0] == Fragment(
-        ("person", "name"),
-        ((0, "name", 1),),
-        ((1, "op1", '"Carl"'), (1, "op2", '"Gauss"')),
-    )
-    assert found[2] == Fragment(("ordinal-entity",), values=((0, "value", "1"),))
-
-
-def test_a_name_is_described_by_its_words_and_what_it_hangs_on():
-    skeleton = say("Carl/PROPN Gauss/PROPN theorems/NOUN")
-    assert describe_name(skeleton, (0, 1)) == [
-        "wcarl", "wgauss", "euss", "n2", "b", "dcompound", "ptheorems",
-        "ptheorems|compound",
-    ]  # fmt: skip
-    tokens = [*skeleton.tokens[:2], skeleton.tokens[2]._replace(head=3, dep="dobj")]
-    tokens.append(Token("shown", "show", "VERB", "VERB", "ROOT", -1))
-    assert describe_name(Skeleton(tokens), (0, 1))[-1] == "gshow"
-    assert describe_name(skeleton, (2,))[-1] == "dROOT"
-
-
-def test_the_first_word_of_a_sentence_describes_a_name_too():
-    tokens = [Token("Show", "show", "VERB", "VERB", "ROOT", -1)]
-    tokens.append(Token("theorems", "theorem", "NOUN", "NOUN", "dobj", 0))
-    tokens.append(Token("Gauss", "Gauss", "PROPN", "PROPN", "appos", 1))
-    skeleton = Skeleton(tokens)
-    assert describe_name(skeleton, (1,))[-2:] == ["pshow", "pshow|dobj"]
-    assert describe_name(skeleton, (2,))[-1] == "gshow"

@@ -86,28 +86,6 @@ def test_a_threshold_is_a_share() -> None:
     assert MathDominance({}, {}, (0.0,)).thresholds == (0.0,)
 
 
-def test_a_share_at_the_threshold_is_not_above_it_and_no_share_is_in_all_alone() -> (
-    None
-):
-    dominance = MathDominance({"A.1": 0.0, "A.2": 0.55}, {"a": 0.9}, (0.55, 0.0))
-    run = Run.from_scores("r", LISTS)
-    evaluation = evaluate_run(run, Qrels(GRADES), PROTOCOL)
-    groups = dominance.by_query(evaluation)
-    assert [(g.dimension, g.value, g.num_topics) for g in groups] == [
-        ("query", "all", 3), ("query", ">0 %", 1), ("query", ">55 %", 0),
-    ]  # fmt: skip
-    answers = dominance.by_document(run, Qrels(GRADES), PROTOCOL)
-    assert [(g.dimension, g.value, g.num_topics) for g in answers] == [
-        ("answer", "all", 3), ("answer", ">0 %", 2), ("answer", ">55 %", 2),
-    ]  # fmt: skip
-
-
-def test_the_first_measure_says_what_is_relevant(dominance) -> None:
-    strict = PROTOCOL.with_measures(["P'@10(rel=3)", "MAP'"])
-    groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), strict)
-    assert (groups[0].num_topics, groups[0].summaries["recall@1000"].score) == (2, 1.0)
-
-
 def test_without_a_depth_recall_goes_to_the_end_of_the_longest_list(dominance) -> None:
     plain = replace(PROTOCOL, depth=None)
     groups = dominance.by_document(Run.from_scores("r", LISTS), Qrels(GRADES), plain)

@@ -267,10 +267,3 @@ def test_run_and_qrels_of_different_tasks_or_years_are_refused(
             Run.from_scores("r", {topic: {"1": 1.0}}), Qrels({judged: {"1": 3}}),
             protocol_of(task),
         )  # fmt: skip
-
-
-def test_topics_of_another_year_are_named_by_the_first_and_the_last():
-    lists = {name: {"7": 1.0} for name in ("A.1", "A.2", "A.3")}
-    years = r"it has 'A\.1' to 'A\.3', the qrels 'A\.201'; ARQMath-1 has"
-    with pytest.raises(MalformedInputError, match=years):
-        evaluate_run(Run.from_scores("r", lists), Qrels({"A.201": {"7": 1}}), TASK1)

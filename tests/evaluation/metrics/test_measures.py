@@ -14,15 +14,11 @@ from mathamr_kedro.evaluation.metrics.measures import (
     average_precision,
     bpref,
     expected_bpref,
-    judged_at,
-    look_up_grades,
     ndcg,
     parse_measure,
     precision_at,
     recall_at,
     reciprocal_rank,
-    remove_unjudged,
-    sort_ideally,
 )
 
 GRADES = np.array([-1, 3, 0, -1, 2, 1])
@@ -134,13 +130,6 @@ def test_expectation_of_a_long_list_is_the_same_when_cut_where_all_is_lost():
     assert expected_bpref(judged, judged, depth=900) == pytest.approx(full, rel=1e-9)
 
 
-def test_grades_are_looked_up_filtered_and_sorted():
-    grades = look_up_grades(["17", "4", "90"], {"17": 3, "90": 0, "5": 2})
-    assert grades.tolist() == [3, -1, 0]
-    assert remove_unjudged(np.array([0, -1, 3, -1, 0])).tolist() == [0, 3, 0]
-    assert sort_ideally(np.array([0, 3, 1, 2])).tolist() == [3, 2, 1, 0]
-
-
 def test_gain_is_the_grade_and_discount_is_logarithmic():
     # ranks     1            2              3
     dcg = 1 / math.log2(2) + 3 / math.log2(3) + 0
@@ -196,8 +185,3 @@ def test_recall_divides_by_the_number_of_relevant_documents():
 )
 def test_bpref_by_hand(grades, judged, score):
     assert bpref(np.array(grades), np.array(judged)) == pytest.approx(score)
-
-
-@pytest.mark.parametrize(("k", "share"), [(1, 1.0), (2, 0.5), (4, 0.75), (10, 0.6)])
-def test_the_judged_share_is_of_what_came_back(k, share):
-    assert judged_at(np.array([3, -1, 0, 2, -1]), k) == share

@@ -122,13 +122,6 @@ def test_binary_judgments_scored_as_arqmath_are_told():
     assert "MAP'(rel=1)" in told.message
 
 
-def test_a_grade_that_reaches_the_threshold_says_nothing():
-    for protocol, grade in ((protocol_of("1"), 2), (PLAIN, 1)):
-        qrels = Qrels({"1": {"a": grade}, "2": {"c": 0}})
-        found = evaluate_run(RUN, qrels, protocol).findings
-        assert "no_relevant_grade" not in {f.code for f in found}
-
-
 def test_judgments_of_nothing_relevant_are_told_under_any_protocol():
     qrels = Qrels({"1": {"a": 0}, "2": {"c": 0}})
     codes = {f.code: f for f in evaluate_run(RUN, qrels, PLAIN).findings}

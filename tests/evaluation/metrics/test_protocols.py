@@ -29,20 +29,3 @@ def test_measures_may_be_chosen():
 def test_unknown_task_is_refused():
     with pytest.raises(ConfigurationError, match=r"'ntcir'.*\(got 'ntcri'\); did you"):
         protocol_of("ntcri")
-
-
-@pytest.mark.parametrize(("task", "level"), [("1", 2), ("ntcir", 3), ("trec", 1)])
-def test_a_chosen_measure_has_the_relevance_of_the_first_official_one(task, level):
-    protocol = protocol_of(task).with_measures(["P@5", "P@10(rel=2)", "P@5"])
-    assert [m.relevant_from for m in protocol.measures] == [level, 2]
-
-
-def test_what_is_not_judged_says_nothing_but_in_the_plain_protocol():
-    pooled = {task: protocol_of(task).pooled for task in ("1", "2", "ntcir", "trec")}
-    assert pooled == {"1": True, "2": True, "ntcir": True, "trec": False}
-    assert not any(protocol_of(task).use_rank for task in pooled)
-    assert protocol_of("1").candidates == "judged"
-    assert protocol_of("trec").candidates == "all documents"
-    assert (protocol_of("2").title, protocol_of("trec").title) == (
-        "task 2", "TREC protocol",
-    )  # fmt: skip

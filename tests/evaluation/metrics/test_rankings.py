@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.evaluation.metrics.protocols import protocol_of
 from mathamr_kedro.evaluation.metrics.rankings import (
-    Rankings,
-    count_ties,
     rank_documents,
     rank_visual_ids,
-    sort_as_trec_eval,
 )
-from mathamr_kedro.trec import Run, VisualIds
 
 
 def hits_of(*lines: tuple[str, float]) -> Hits:
@@ -122,29 +115,3 @@ def test_order_is_that_of_a_plain_sort(task):
 def test_no_results_make_no_ranking():
     assert rank_documents(hits_of()).hits.ids == []
     assert rank_visual_ids(hits_of(), {}).hits.ids == []
-
-
-def test_ties_are_counted_without_their_first_member():
-    assert count_ties(np.array([1.0, 1.0, 1.0, 2.0])) == 2
-
-
-def test_losses_are_added_over_topics():
-    lists = {
-        "B.1": hits_of(("f1", 0.9), ("f2", 0.8), ("f7", 0.7), ("f1", 0.6)),
-        "B.2": hits_of(("f1", 0.9), ("f8", 0.8)),
-        "B.9": hits_of(("f1", 0.9)),
-    }
-    index = VisualIds({"f1": "v1", "f2": "v1"}, frozenset(), frozenset())
-    protocol = replace(protocol_of("2"), depth=3)
-    found = Rankings.of(Run("r", lists), ["B.1", "B.2", "B.3"], protocol, index)
-    assert {t: hits.ids for t, hits in found.lists.items()} == {
-        "B.1": ["v1"],
-        "B.2": ["v1"],
-    }
-    assert (found.num_repeats, found.num_too_deep) == (1, 1)
-    assert found.unknown_ids == ["f7", "f8"]
-
-
-def test_sorting_keeps_all_documents_once():
-    hits = sort_as_trec_eval(hits_of(("1", 0.1), ("2", 0.5), ("1", 0.9)))
-    assert (hits.ids, hits.scores.tolist()) == (["2", "1"], [0.5, 0.1])
