@@ -33,10 +33,9 @@ from mathamr_kedro.base.errors import (
     suggest,
 )
 from mathamr_kedro.base.machines import show_one_device
-from mathamr_kedro.base.parameters import merge_parameters, read_parameters
+from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiments import (
     COLLECTION,
     Cell,
@@ -339,11 +338,6 @@ class CollectionRun:
             found = [c for c in found if c.record.collection == collection]
             found = [c for c in found if c.record.code == checksum_code()]
         return found[-1] if found else None
-
-    def read_tests(self) -> TestConfig:
-        """Return how the environment tests differences."""
-        values = self.catalog.load("params:significance")["tests"]
-        return read_parameters(TestConfig, values, where="significance.tests")
 
     def run(self) -> FinishedCell:
         """Run all stages of the environment; finished parts are kept."""

@@ -35,14 +35,14 @@ from mathamr_kedro.evaluation.stats import (
     Column,
     Comparison,
     Figure,
-    Layout,
     Row,
     SeedResult,
     Table,
     TestConfig,
-    best_seed_table,
+    compare_with_baseline,
     interval_over_sets,
 )
+from mathamr_kedro.evaluation.stats.result_tables import describe_tests
 from mathamr_kedro.evaluation.stats.tables import Content
 from mathamr_kedro.experiments.cells import Costs, FinishedCell
 from mathamr_kedro.experiments.outcomes import Outcome, describe_cell
@@ -231,23 +231,31 @@ class CollectionScores:
         """Return the mean over the topics that count."""
         return self.systems[row].value(measure)
 
-    def compare(self, config: TestConfig) -> tuple[Table, list[Comparison]]:
+    @property
+    def ranked(self) -> list[str]:
+        """Rows, the best by the first measure first."""
+        first = self.benchmark.measures[0]
+        return sorted(self.systems, key=lambda row: -self.mean(row, first))
+
+    def list_means(self, row: str) -> list[float]:
+        """Return the means of the headline measures."""
+        return [self.mean(row, m) for m in self.benchmark.headline]
+
+    def compare(self, config: TestConfig) -> list[Comparison]:
         """Test every row against the reference on the headline measures.
 
         Returns:
-            A plain table with its notes, and the tests; none for fewer than two topics.
+            The tests, one family; none for fewer than two topics.
         """
-        headline = self.benchmark.headline
-        layout = Layout(
-            self.benchmark.title,
-            ("System",),
-            {row: (row,) for row in self.systems},
-            tuple(Column(m, m) for m in headline),
-            baseline=self.reference if self.num_topics >= _TESTED else None,
-            select_by=headline[0],
-        )
-        rows = {row: [result] for row, result in self.systems.items()}
-        return best_seed_table(layout, rows, config)
+        reference = self.reference
+        is_enough = self.num_topics >= _TESTED and len(self.systems) > 1
+        if reference is None or not is_enough:
+            return []
+        scores = {
+            row: {m: result.per_topic[m] for m in self.benchmark.headline}
+            for row, result in self.systems.items()
+        }
+        return compare_with_baseline(scores, reference, config)
 
 
 @dataclass(frozen=True)
@@ -262,13 +270,9 @@ class BenchmarkReport:
     """Version, machine and options of the command."""
 
     @cached_property
-    def _compared(self) -> dict[str, tuple[Table, list[Comparison]]]:
-        return {s.benchmark.name: s.compare(self.tests) for s in self.scored}
-
-    @property
     def comparisons(self) -> dict[str, list[Comparison]]:
         """Tests of the headline measures by collection; one family each."""
-        return {name: tests for name, (_, tests) in self._compared.items()}
+        return {s.benchmark.name: s.compare(self.tests) for s in self.scored}
 
     @cached_property
     def tables(self) -> dict[str, Table]:
@@ -302,7 +306,7 @@ class BenchmarkReport:
                 name=s.benchmark.name,
                 title=s.benchmark.title,
                 results={row: [result] for row, result in s.systems.items()},
-                tests={s.benchmark.name: self._compared[s.benchmark.name][1]},
+                tests={s.benchmark.name: self.comparisons[s.benchmark.name]},
                 baseline=s.reference or "",
                 measure=s.benchmark.measures[0],
                 facts={
@@ -344,7 +348,7 @@ class BenchmarkReport:
             )
             systems = {}
             for row in rows:
-                columns = zip(*(_list_means(s, row) for s in sets), strict=False)
+                columns = zip(*(s.list_means(row) for s in sets), strict=False)
                 scores = zip(entry.measures, map(np.array, columns), strict=True)
                 systems[row] = SeedResult(0, dict(scores))
             times = {
@@ -377,7 +381,7 @@ class BenchmarkReport:
             columns += [Column(f"{name} difference", f"to † {share}")]
         columns.append(Column("ms", "ms/query", 1))
         rows = []
-        for row in sorted(average.systems, key=lambda r: -average.mean(r, measures[0])):
+        for row in average.ranked:
             cells: list[Content] = []
             for place in range(len(measures)):
                 own = [_of_topics(s, row, place) for s in sets]
@@ -411,14 +415,18 @@ class BenchmarkReport:
         columns += [Column("ms", "ms/query")]
         names = dict.fromkeys(row for s in self.scored for row in s.systems)
         rows = [self._summarise_row(name) for name in names]
-        bounds = [
-            (_FLOOR, [_pick(s, s.floors) for s in self.scored]),
-            (_CEILING, [_pick(s, s.ceilings) for s in self.scored]),
-        ]
+        bounds = {
+            _FLOOR: [[s.floors[m] for m in s.benchmark.headline] for s in self.scored],
+            _CEILING: [
+                [s.ceilings[m] for m in s.benchmark.headline] for s in self.scored
+            ],
+        }
         if all(s.reference for s in self.scored):
-            means = [_list_means(s, str(s.reference)) for s in self.scored]
-            bounds.insert(1, (_REFERENCE, means))
-        rows += [self._bound(label, values) for label, values in bounds]
+            means = [s.list_means(str(s.reference)) for s in self.scored]
+            bounds = {_FLOOR: bounds[_FLOOR], _REFERENCE: means, **bounds}
+        for label, values in bounds.items():
+            shown = [" / ".join(format_score(v, _DECIMALS) for v in f) for f in values]
+            rows.append(Row((label,), (*shown, None)))
         title, notes = "Systems and benchmarks", tuple(self._list_notes())
         return Table(title, ("System",), tuple(columns), tuple(rows), notes)
 
@@ -434,7 +442,7 @@ class BenchmarkReport:
             texts = [
                 format_score(value, _DECIMALS) + ("*" if m in marked else "")
                 for m, value in zip(
-                    s.benchmark.headline, _list_means(s, name), strict=True
+                    s.benchmark.headline, s.list_means(name), strict=True
                 )
             ]
             cells.append(" / ".join(texts) + ("†" if name == s.reference else ""))
@@ -442,12 +450,6 @@ class BenchmarkReport:
                 times.append(s.costs[name]["milliseconds"])
         spans = [f"{t:,.0f}" for t in (min(times), max(times))] if times else []
         return Row((name,), (*cells, "–".join(dict.fromkeys(spans)) or None))
-
-    def _bound(self, label: str, values: Sequence[Sequence[float]]) -> Row:
-        cells: list[Content] = [
-            " / ".join(format_score(v, _DECIMALS) for v in found) for found in values
-        ]
-        return Row((label,), (*cells, None))
 
     def _list_notes(self) -> list[str]:
         """Explain the table of all collections."""
@@ -472,7 +474,7 @@ class BenchmarkReport:
     def _detail(self, scores: CollectionScores) -> Table:
         """Return one collection: all measures, intervals, times and sizes."""
         benchmark = scores.benchmark
-        table, tests = self._compared[benchmark.name]
+        tests = self.comparisons[benchmark.name]
         found = {(t.condition, t.measure): t for t in tests}
         columns: list[Column] = []
         for m in benchmark.measures:
@@ -482,9 +484,7 @@ class BenchmarkReport:
                 columns.append(Column(f"{m} difference", f"to † [{share}]"))
         columns += [Column(key, name, 1) for key, name in _COSTS.items()]
         rows = []
-        for row in sorted(
-            scores.systems, key=lambda row: -scores.mean(row, benchmark.measures[0])
-        ):
+        for row in scores.ranked:
             cells: list[Content] = []
             for m in benchmark.measures:
                 test = found.get((row, m))
@@ -498,12 +498,16 @@ class BenchmarkReport:
         for label, means in ((_FLOOR, scores.floors), (_CEILING, scores.ceilings)):
             cells = []
             for m in benchmark.measures:
-                cells += [
-                    Figure(means[m]),
-                    *([None] if m in benchmark.headline else []),
-                ]
+                cells += [Figure(means[m])]
+                cells += [None] if m in benchmark.headline else []
             rows.append(Row((label,), (*cells, *([None] * len(_COSTS)))))
-        notes = (*table.notes, *_note_costs(scores), *_check_queries(scores))
+        notes = (*describe_tests(tests, self.tests), *_note_costs(scores))
+        expected = benchmark.queries
+        if expected not in (0, scores.num_topics):
+            notes += (
+                f"Expected {expected:,} queries that count (got {scores.num_topics:,})"
+                ": these are not the topics or judgments that the suite describes.",
+            )
         absent = ", ".join(scores.facts.get("not_available", ()))
         if absent:
             notes += (
@@ -538,26 +542,8 @@ def _note_costs(scores: CollectionScores) -> list[str]:
     ]
 
 
-def _check_queries(scores: CollectionScores) -> list[str]:
-    expected, found = scores.benchmark.queries, scores.num_topics
-    if expected in (0, found):
-        return []
-    return [
-        f"Expected {expected:,} queries that count (got {found:,}): these are not the "
-        "topics or judgments that the suite describes."
-    ]
-
-
 def _of_topics(scores: CollectionScores, row: str, place: int) -> Any:
     return scores.systems[row].per_topic[scores.benchmark.headline[place]]
-
-
-def _pick(scores: CollectionScores, means: Mapping[str, float]) -> list[float]:
-    return [means[m] for m in scores.benchmark.headline]
-
-
-def _list_means(scores: CollectionScores, row: str) -> list[float]:
-    return [scores.mean(row, m) for m in scores.benchmark.headline]
 
 
 def _format_difference(test: Comparison) -> str:

@@ -9,6 +9,8 @@ import click
 from kedro.io import CatalogProtocol
 from omegaconf import OmegaConf
 
+from mathamr_kedro.base.parameters import read_parameters
+from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.experiment_runs import GridRun
 from mathamr_kedro.experiments.benchmark import BENCHMARK
 from mathamr_kedro.experiments.outcomes import SYSTEMS
@@ -32,6 +34,12 @@ def open_results(name: str, env: str | None, data_root: str | None) -> ResultVer
     if name not in (SYSTEMS, BENCHMARK):
         GridRun(find_project(), name).check_name()
     return find_results(open_catalog(env, data_root), name)
+
+
+def read_tests(catalog: CatalogProtocol) -> TestConfig:
+    """Return how an environment tests differences."""
+    values = catalog.load("params:significance").get("tests", {})
+    return read_parameters(TestConfig, values, where="significance.tests")
 
 
 def read_settings(params: str, data_root: str | None) -> dict[str, Any]:

@@ -18,7 +18,12 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
-from mathamr_kedro.cli.experiments._results import PARAMS, find_results, read_settings
+from mathamr_kedro.cli.experiments._results import (
+    PARAMS,
+    find_results,
+    read_settings,
+    read_tests,
+)
 from mathamr_kedro.experiment_runs import CollectionRun
 from mathamr_kedro.experiments import FinishedCell
 from mathamr_kedro.experiments.benchmark import (
@@ -92,7 +97,7 @@ def command(
             "No collection could be scored; `mathamr experiments benchmark --list` "
             "says what each of them needs"
         )
-    tests = runs[scored[0].benchmark.environment].read_tests()
+    tests = read_tests(runs[scored[0].benchmark.environment].catalog)
     facts = {"parameters": params} if params else {}
     folder = find_results(open_catalog(env, data_root), BENCHMARK)
     _write_benchmark(BenchmarkReport(scored, tests, skipped, facts), folder)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import click
 
-from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.cli._options import in_environment
-from mathamr_kedro.cli.experiments._results import open_results
-from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.cli.experiments._results import open_results, read_tests
 from mathamr_kedro.experiments.versions import compare_versions, list_collections
 from mathamr_kedro.project import open_catalog
 
@@ -38,10 +36,7 @@ def command(
     """
     versions = open_results(name, env, data_root)
     before, after = (list_collections(versions.read(v)) for v in (old, new))
-    parameters = open_catalog(env, data_root).load("params:significance")
-    tests = read_parameters(
-        TestConfig, parameters.get("tests", {}), where="significance.tests"
-    )
+    tests = read_tests(open_catalog(env, data_root))
     for part in dict.fromkeys([*before, *after]):
         if part not in before or part not in after:
             which = "old" if part in before else "new"
