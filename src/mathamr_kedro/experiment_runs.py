@@ -184,7 +184,7 @@ class GridRun:
 
     def has_results(self) -> bool:
         """Return whether any cell is finished."""
-        return any(self.store.find_all(cell.key) for cell in self.list_cells())
+        return any(self.store.list(cell.key) for cell in self.list_cells())
 
     def plan(self, cells: Sequence[Cell], collection: str) -> list[Work]:
         """Return what there is to do: nothing for finished cells.
@@ -332,7 +332,7 @@ class CollectionRun:
         """
         catalog = self.catalog
         parameters = merge_parameters(catalog.load("parameters"), self.settings)
-        found = catalog.load("experiment_cells").find_all(describe_key(parameters))
+        found = catalog.load("experiment_cells").list(describe_key(parameters))
         if is_current and found:
             collection = _checksum(catalog)
             found = [c for c in found if c.record.collection == collection]

@@ -25,7 +25,7 @@ def test_save_and_load(dataset, tmp_path):
     cell = list_cells(EXPERIMENT, PARAMETERS)[0]
     store = dataset.load()
     save_cell(store, cell, {"mathamr_plus": 0.5})
-    (found,) = store.find_all()
+    (found,) = store.list()
     outputs = CellOutputs(
         found.record,
         found.scores,
@@ -49,4 +49,4 @@ def test_exists(dataset):
 
 
 def test_load_missing_folder(dataset):
-    assert dataset.load().find_all() == []
+    assert dataset.load().list() == []

@@ -34,14 +34,14 @@ def test_save_and_load(store, cell):
 
 def test_missing_cell_is_none(store, cell):
     assert store.find(cell.key, "data") is None
-    assert store.find_all() == []
+    assert store.list() == []
 
 
 def test_other_data_is_another_cell(store, cell):
     save_cell(store, cell, {"mathamr_plus": 0.5}, "old")
     save_cell(store, cell, {"mathamr_plus": 0.5}, "new")
     assert store.find(cell.key, "data") is None
-    assert [c.record.collection for c in store.find_all(cell.key)] == ["old", "new"]
+    assert [c.record.collection for c in store.list(cell.key)] == ["old", "new"]
 
 
 def test_unfinished_folder_is_no_cell(store, cell):
@@ -49,7 +49,7 @@ def test_unfinished_folder_is_no_cell(store, cell):
     shutil.copytree(folder, store.base / f".{folder.name}.7.part")
     (folder / RECORD).unlink()
     assert store.find(cell.key, "data") is None
-    assert store.find_all(cell.key) == store.find_all() == []
+    assert store.list(cell.key) == store.list() == []
 
 
 def test_broken_record_says_what_to_do(store, cell):

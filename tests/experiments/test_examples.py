@@ -81,7 +81,7 @@ def cell(tmp_path):
     store = CellStore(tmp_path)
     experiment = Experiment("mine", {"a": {}}, "a", seeds=(1,))
     save_cell(store, list_cells(experiment, PARAMETERS)[0], {"mathamr_plus": 0.5})
-    found = store.find_all()[0]
+    found = store.list()[0]
     found.results = tabulate_results(RUNS)
     return found
 

@@ -263,7 +263,7 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     cell = list_cells(experiment, PARAMETERS)[0]
     systems = {"bm25": 0.3, "mathamr_plus": 0.5}
     save_cell(store, cell, systems, topic_set="ARQMath-3")
-    outcome = summarise_evaluation(store.find_all()[0], QUICK, published=True)
+    outcome = summarise_evaluation(store.list()[0], QUICK, published=True)
     tables = outcome.tables
     assert list(tables) == [
         "task1_ARQMath-3", "table_4.19", "task2_ARQMath-3", "table_4.21",
@@ -290,7 +290,7 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
 def test_collection_without_judgments_has_nothing_to_compare(store, caplog):
     cell = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)[0]
     save_cell(store, cell, {})
-    outcome = summarise_evaluation(store.find_all()[0], QUICK, published=False)
+    outcome = summarise_evaluation(store.list()[0], QUICK, published=False)
     assert (outcome.results, outcome.tables) == ({}, {})
     assert "nothing to compare" in caplog.text
     assert not any(figure.axes[0].has_data() for figure in draw_outcome(outcome))

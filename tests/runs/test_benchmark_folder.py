@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import Topic
+from mathamr_kedro.base.records import Topic, TrainingPair
 from mathamr_kedro.corpus import BeirCollection, BeirFiles, PostCleaner
 from mathamr_kedro.corpus.raw import RawPost, RawTopic
 from mathamr_kedro.corpus.topics import clean_topic

@@ -463,7 +463,7 @@ class CellStore:
         self.base = Path(base)
 
     def __repr__(self) -> str:
-        cells = count_nouns(len(self.find_all()), "finished cell")
+        cells = count_nouns(len(self.list()), "finished cell")
         return f"<{type(self).__name__}: {cells}, in {self.base}>"
 
     def save(self, outputs: CellOutputs) -> Path:
@@ -491,7 +491,7 @@ class CellStore:
         folder = self.base / f"{key}-{collection}"
         return FinishedCell(folder) if (folder / RECORD).is_file() else None
 
-    def find_all(self, key: str = "[!.]*") -> list[FinishedCell]:
+    def list(self, key: str = "[!.]*") -> list[FinishedCell]:
         """Return cells on any collection, the newest last; ``key``: only these."""
         files = self.base.glob(f"{key}-*/{RECORD}")
         found = [FinishedCell(file.parent) for file in files]

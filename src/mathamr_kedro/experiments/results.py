@@ -40,7 +40,7 @@ class GridResults:
         of the newest one count, and the others are missing.
         """
         cells = list_cells(experiment, parameters)
-        found = [(cell, done) for cell in cells for done in store.find_all(cell.key)]
+        found = [(cell, done) for cell in cells for done in store.list(cell.key)]
         if not found:
             raise MissingInputError(
                 f"No finished cell of the experiment {experiment.name!r} in "

@@ -212,7 +212,7 @@ def test_report_shows_its_figure_and_the_recorded_cell_does_not(catalog) -> None
     assert link in catalog.load("evaluation_report")
     folder = Path(catalog["evaluation_report"]._describe()["filepath"]).parent
     assert (folder / "evaluation_figure.png").read_bytes().startswith(b"\x89PNG")
-    cell = catalog.load("experiment_cells").find_all()[-1]
+    cell = catalog.load("experiment_cells").list()[-1]
     page = (cell.folder / "report.md").read_text()
     assert "png" not in page and "# Evaluation" in page
     assert {"task", "topic_set", "system"} <= {*catalog.load("metrics")[0]}

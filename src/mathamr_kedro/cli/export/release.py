@@ -114,7 +114,7 @@ def _find_metrics(catalog: Any, model: Path) -> list[dict[str, Any]]:
     current = catalog.load("mathamr_plus.model").folder
     if not has_same_weights(find_model(model), find_model(current)):
         return []
-    cells = catalog.load("experiment_cells").find_all()
+    cells = catalog.load("experiment_cells").list()
     found = [
         cell for cell in cells if cell.record.encoder.get("folder") == current.name
     ]

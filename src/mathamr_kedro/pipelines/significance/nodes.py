@@ -48,7 +48,7 @@ def compare_results(cells: CellStore, parameters: Mapping[str, Any]) -> Outcome:
         if grid.missing:
             logger.warning("not finished: %s", grid.describe_missing())
         return summarise_experiment(grid, config.tests, config.topic_set, config.papers)
-    found = cells.find_all(describe_key(parameters))
+    found = cells.list(describe_key(parameters))
     if not found:
         raise MissingInputError(
             "No recorded evaluation with the current parameters in "
