@@ -65,7 +65,9 @@ SKIPPED = {
     r"^mathamr export release": "writes into the sources",
     r"training\.tracking\.mlflow": "needs the package mlflow",
     r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
-    r"\+adapter\b|mathamr_text": "needs a text model; tests/systems/adapter has one",
+    r"\+(adapter|laptop|strong)\b|mathamr_text": (
+        "needs a text model; tests/systems/adapter has one"
+    ),
     r"--env demo\+ssemb": "trains for minutes; tests/systems/ssemb does on a part",
     r"path/to|/data/|~/": "names a folder of the reader",
 }

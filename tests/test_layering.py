@@ -21,7 +21,7 @@ import mathamr_kedro
 
 ROOT = Path(mathamr_kedro.__file__).parent
 KEDRO_SIDE = {
-    "__main__", "cli", "context", "datasets", "environments", "experiment_runs",
+    "__main__", "cli", "datasets", "environments", "experiment_runs",
     "folder_sync", "hooks", "pipeline_registry", "pipelines", "project",
     "project_search", "run_summary", "serve", "settings",
 }  # fmt: skip
