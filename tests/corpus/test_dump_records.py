@@ -49,12 +49,6 @@ def test_other_types_and_missing_attributes_are_failures(tmp_path):
     assert "PostId" in failure.detail
 
 
-def test_a_score_that_is_no_number_is_noted(tmp_path):
-    row = '<row Id="1" PostTypeId="1" Score="²"/>'
-    failure, post = read_posts(dump(tmp_path, row), "Posts.xml")
-    assert failure.reason == "bad_score" and post.score is None
-
-
 def test_what_was_replaced_is_noted(tmp_path):
     row = '<row Id="1" PostTypeId="1" Body="a&#x1;b"/>'
     failure, post = read_posts(dump(tmp_path, row), "Posts.xml")

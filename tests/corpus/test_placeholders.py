@@ -7,7 +7,6 @@ from mathamr_kedro.corpus.placeholders import (
     FormulaMarks,
     FormulaRow,
     split_punctuation,
-    strip_delimiters,
     visual_id_of_latex,
 )
 
@@ -119,12 +118,6 @@ def test_empty_span_leaves_no_placeholder():
     result = clean('a <span class="math-container" id="7"> </span> b')
     assert result.text.split() == ["a", "b"]
     assert result.formula_map == ()
-
-
-def test_dollars_of_topics_are_stripped():
-    assert strip_delimiters(r"$x$") == "x"
-    assert strip_delimiters("$a$ and $b$") == "$a$ and $b$"
-    assert strip_delimiters(r"\[x\]") == "x"
 
 
 def test_punctuation_alone_stays():

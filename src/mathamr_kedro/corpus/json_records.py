@@ -108,13 +108,14 @@ def read_records(path: Path, source: str) -> Iterator[Record | Failure]:
             place = found.place if isinstance(found, Failure) else found[0]
             yield found
     except (EOFError, zlib.error, gzip.BadGzipFile, pa.ArrowException) as exc:
+        reason = "damaged_file"
         detail = f"the file is damaged ({exc}); what follows is lost: fetch it again"
-        last = f"after {place}" if place else "line 1"
-        yield make_failure(source, last, "damaged_file", detail)
     except OSError as exc:
+        reason = "unreadable_file"
         detail = f"the file cannot be read ({exc.strerror or exc}); check its rights"
-        last = f"after {place}" if place else "line 1"
-        yield make_failure(source, last, "unreadable_file", detail)
+    else:
+        return
+    yield make_failure(source, f"after {place}" if place else "line 1", reason, detail)
 
 
 def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:

@@ -95,6 +95,7 @@ class OwnCollection(Collection):
                 f"(got {unit!r}): `kedro run --env own --params unit=statement`"
             )
         self._unit = unit
+        self._lean_kinds: dict[PostId, str] = {}  # of declarations that were read
 
     def check_layout(self) -> list[Path]:
         """Return all files; refuse a folder that is missing or has nothing to read."""
@@ -255,11 +256,6 @@ class OwnCollection(Collection):
                 source, f"line {line + 1}", post_id, title=name,
                 body="\n\n".join(filter(None, (doc, code))), markup="markdown",
             )  # fmt: skip
-
-    @cached_property
-    def _lean_kinds(self) -> dict[PostId, str]:
-        """Kinds of the declarations that were read."""
-        return {}
 
     def _read_document(
         self, text: str, source: str, markup: Markup, is_plain: bool

@@ -228,10 +228,6 @@ class SubsetCollection(Collection):
         """Return the raw files of a part, in order."""
         return self._whole.list_files(part)
 
-    def check_layout(self) -> list[Path]:
-        """Return all raw files; refuse a folder that lacks one."""
-        return self._whole.check_layout()
-
     def checksum(self, *parts: Part) -> str:
         """Return a checksum of the raw files of some parts and of the choice."""
         return checksum(self._whole.checksum(*parts), self._made_from)
