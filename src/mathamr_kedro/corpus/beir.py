@@ -21,12 +21,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from mathamr_kedro.base.errors import MissingInputError, suggest
 from mathamr_kedro.base.records import Failure, Judgment, TrainingPair
 from mathamr_kedro.base.types import PostId, TopicId
-from mathamr_kedro.corpus.json_records import Record, read_posts, read_records
+from mathamr_kedro.corpus.json_records import (
+    Record,
+    read_benchmark_rows,
+    read_records,
+)
 from mathamr_kedro.corpus.raw import (
     Collection,
     Markup,
@@ -231,8 +234,8 @@ class BeirCollection(Collection):
 
     def _read_rows(self, files: Iterable[Path]) -> Iterator[RawPost | Failure]:
         for path in files:
-            records = convert(self._read_records(path), _rename)
-            yield from read_posts(records, self._name(path), self._markup)
+            records = self._read_records(path)
+            yield from read_benchmark_rows(records, self._name(path), self._markup)
 
     def _read_records(self, path: Path) -> Iterator[Record | Failure]:
         return read_records(path, self._name(path))
@@ -244,25 +247,6 @@ class BeirCollection(Collection):
                 yield from iter_judgments(path, _TASK, source, TREC)
             else:
                 yield from _read_judgments(path, source)
-
-
-def _rename(found: Record) -> Record:
-    """Return a record with the names that its fields have in own files."""
-    place, record = found
-
-    def first(*keys: str) -> Any:
-        return next((v for key in keys if (v := record.get(key)) is not None), "")
-
-    notes = record.get("metadata") or {}
-    if not isinstance(notes, dict):
-        notes = {"format": notes}  # refused there
-    return place, {
-        "id": first("_id", "id"),
-        "title": first("title", "name"),
-        "text": record.get("text"),
-        "format": notes.get("format"),
-        "tags": notes.get("tags"),
-    }
 
 
 def _read_judgments(path: Path, source: str) -> Iterator[Judgment | Failure]:

@@ -16,7 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.corpus.raw import MAX_FILE, Markup, RawPost, make_failure
+from mathamr_kedro.corpus.raw import (
+    MAX_FILE,
+    Markup,
+    RawPost,
+    convert,
+    make_failure,
+)
 from mathamr_kedro.trec import open_binary
 
 _TEXTS = ("text", "body", "question", "answer")
@@ -48,6 +54,32 @@ def read_posts(
         else:
             name = str(record.get("id") or source)[:_MAX_ID]
             yield make_failure(source, place, "bad_record", problem, name)
+
+
+def read_benchmark_rows(
+    records: Iterable[Record | Failure], source: str, markup: Markup
+) -> Iterator[RawPost | Failure]:
+    """Yield the documents or queries of records in the form of BEIR."""
+    return read_posts(convert(records, _rename), source, markup)
+
+
+def _rename(found: Record) -> Record:
+    """Return a record with the names that its fields have in own files."""
+    place, record = found
+
+    def first(*keys: str) -> Any:
+        return next((v for key in keys if (v := record.get(key)) is not None), "")
+
+    notes = record.get("metadata") or {}
+    if not isinstance(notes, dict):
+        notes = {"format": notes}  # refused there
+    return place, {
+        "id": first("_id", "id"),
+        "title": first("title", "name"),
+        "text": record.get("text"),
+        "format": notes.get("format"),
+        "tags": notes.get("tags"),
+    }
 
 
 def _read_record(

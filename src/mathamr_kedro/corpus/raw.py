@@ -23,7 +23,8 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.types import PostId, PostType
 from mathamr_kedro.trec import TopicNotes
 
-T, R = TypeVar("T"), TypeVar("R")
+T = TypeVar("T")
+R = TypeVar("R")
 Markup = Literal["html", "markdown", "latex", "text"]
 Part = Literal[
     "posts", "comments", "formulas", "topics", "topic_formulas", "topic_notes",
