@@ -302,9 +302,7 @@ def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
         "bytes_per_graph": written / graphs,
         "bytes_per_156_nodes": written / max(content, 1) * 156,
         "nodes_per_graph": content / graphs,
-        "edges_per_graph": totals["edge"] / graphs,
         "virtual_nodes_per_graph": totals["virtual"] / graphs,
-        "members_per_graph": totals["member"] / graphs,
         "representatives_per_graph": totals["representative"] / graphs,
     }
 
