@@ -11,7 +11,7 @@ Vectors of a sentence encoder for the graphs take long, so encoding can be resum
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,8 @@ from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
 from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
 from mathamr_kedro.base.progress import report_progress
+from mathamr_kedro.base.records import Post, restore_latex
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
@@ -62,6 +64,15 @@ def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
             f"{texts.shape}); delete it and run the stage 'preprocessing' again"
         )
     return texts
+
+
+def place_texts(
+    places: Mapping[PostId, int], posts: Iterable[Post]
+) -> Iterator[tuple[int, str]]:
+    """Yield row and text, with its LaTeX, of the posts that have a row."""
+    for post in posts:
+        if post.post_id in places:
+            yield places[post.post_id], restore_latex(post.text, post.formula_map)
 
 
 def write_texts(

@@ -57,12 +57,10 @@ def fuse_graphs(
     parts = dict(zip(names, (*inputs, config.mode, step), strict=True))
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
-    checksums = amr_graphs.checksums()
     todo = {
-        name
-        for name in amr_graphs.counts_by_shard
-        if name not in failures.finished
-        or not start.is_finished(name, checksums.get(name, ""))
+        name: source
+        for name, source in amr_graphs.checksums().items()
+        if name not in failures.finished or not start.is_finished(name, source)
     }
     partitions = (
         Partition(name, list(RecordFile(file).blocks()))
@@ -75,7 +73,7 @@ def fuse_graphs(
     for result in run_partitions(
         function, partitions, config.workers, "graphs fused", total
     ):
-        yield _make_shards(made_from, result, checksums.get(result.name, ""))
+        yield _make_shards(made_from, result, todo[result.name])
     yield EndOfShards(made_from), EndOfShards(made_from)
 
 

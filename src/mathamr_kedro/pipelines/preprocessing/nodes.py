@@ -36,7 +36,7 @@ from mathamr_kedro.graph import (
     report_preparation,
 )
 from mathamr_kedro.graph.shards.layout import TEXTS
-from mathamr_kedro.graph.shards.writer import write_texts
+from mathamr_kedro.graph.shards.writer import place_texts, write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 logger = logging.getLogger(__name__)
@@ -52,15 +52,14 @@ def build_blocks(
     made_from = checksum("blocks", math_graphs.made_from)
     start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
     yield VariantShard(variant, start)
-    checksums = math_graphs.checksums()
     todo = {
-        shard
-        for shard in math_graphs.counts_by_shard
-        if not start.is_finished(shard, checksums.get(shard, ""))
+        shard: source
+        for shard, source in math_graphs.checksums().items()
+        if not start.is_finished(shard, source)
     }
     files = (item for item in math_graphs.shards() if item[0] in todo)
     function = partial(build_graph_blocks, variant=config.graph)
-    yield from _build(function, files, config, made_from, checksums, len(todo))
+    yield from _build(function, files, config, made_from, todo, len(todo))
     yield VariantShard(variant, EndOfShards(made_from))
 
 
@@ -263,19 +262,10 @@ def encode_texts(
         return write_texts(path, len(shards), texts, encoder.encode, total, width)
 
     number = len(graphs.posts)
-    width = write(graphs.posts, _read_posts(graphs, posts), number, 0)
+    places = {key: place for place, key in enumerate(graphs.posts.keys)}
+    width = write(graphs.posts, place_texts(places, posts.records()), number, 0)
     write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
     write(graphs.formulas, (), 0, width)  # they have no words
-
-
-def _read_posts(
-    graphs: PreparedGraphs, posts: ShardedTable
-) -> Iterator[tuple[int, str]]:
-    places = {key: place for place, key in enumerate(graphs.posts.keys)}
-    for post in posts.records():
-        if post.post_id in places:
-            text = restore_latex(post.text, post.formula_map)
-            yield places[post.post_id], text
 
 
 def _read_topics(

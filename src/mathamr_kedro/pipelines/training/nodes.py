@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from itertools import chain
@@ -15,7 +15,6 @@ from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import check_file, checksum
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
@@ -24,7 +23,7 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
     ReleasedEncoder,
 )
-from mathamr_kedro.graph.shards.writer import write_texts
+from mathamr_kedro.graph.shards.writer import place_texts, write_texts
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.learning.distillation import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
@@ -165,14 +164,8 @@ def write_document_vectors(
     encoder = SentenceEncoder(find_text_model(config.text_model), device)
     pairs = [graphs.train_pairs, graphs.validation_pairs]
     used = np.unique(np.concatenate(pairs)).tolist()
-    place = {graphs.posts.keys[p]: p for p in used}
-
-    def restore_texts() -> Iterator[tuple[int, str]]:
-        for post in posts.records():
-            if post.post_id in place:
-                yield place[post.post_id], restore_latex(post.text, post.formula_map)
-
-    texts = restore_texts()
+    places = {graphs.posts.keys[place]: place for place in used}
+    texts = place_texts(places, posts.records())
     first = next(texts, None)
     if first is None:
         raise MissingInputError(
