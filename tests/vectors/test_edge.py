@@ -146,18 +146,19 @@ def empty_vectors(folder):
         file.write_bytes(b"")
 
 
-def flip_vectors(folder):
-    for file in folder.rglob("vector_storage-all/vectors/chunk_0.mmap"):
-        with file.open("r+b") as opened:
-            opened.seek(2)
-            opened.write(b"\x55\x55")
-
-
-def flip_payloads(folder):
-    for file in folder.rglob("page_0.dat"):
+def flip(folder, name):
+    for file in folder.rglob(name):
         with file.open("r+b") as opened:
             opened.seek(9)
             opened.write(b"\x55\x55")
+
+
+def flip_vectors(folder):
+    flip(folder, "vector_storage-all/vectors/chunk_0.mmap")
+
+
+def flip_payloads(folder):
+    flip(folder, "page_0.dat")
 
 
 @pytest.mark.parametrize(

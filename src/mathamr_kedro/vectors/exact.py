@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -126,7 +126,7 @@ class ExactIndex(VectorIndex):
             if name not in self._spaces:
                 space = ExactSpace(self._device, self._scan)
                 for group in self._group_parts():
-                    space.add(VectorChain([_TAKE[name](posts) for posts in group]))
+                    space.add(VectorChain([_take(posts, name) for posts in group]))
                 self._spaces[name] = space
             return self._spaces[name]
 
@@ -213,27 +213,17 @@ def _join(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
     return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
 
 
-def _take_all(posts: PostVectors) -> RaggedVectors:
+def _take(posts: PostVectors, space: str) -> RaggedVectors:
+    """Return the vectors of a space; a scan needs none of their columns."""
+    if space == "formula":
+        return RaggedVectors.one_each(posts.vectors[posts.formula_rows])
+    if space == "doc":
+        rows = posts.document_rows
+        return RaggedVectors.one_each(posts.vectors[rows[rows >= 0]])
     nodes = posts.nodes
     if not posts.is_post.all():
         nodes = nodes.take(np.flatnonzero(posts.is_post))
-    return RaggedVectors(nodes.vectors, nodes.ptr)  # a scan needs no columns
-
-
-def _take_documents(posts: PostVectors) -> RaggedVectors:
-    rows = posts.document_rows
-    return RaggedVectors.one_each(posts.vectors[rows[rows >= 0]])
-
-
-def _take_formulas(posts: PostVectors) -> RaggedVectors:
-    return RaggedVectors.one_each(posts.vectors[posts.formula_rows])
-
-
-_TAKE: dict[str, Callable[[PostVectors], RaggedVectors]] = {
-    "all": _take_all,
-    "doc": _take_documents,
-    "formula": _take_formulas,
-}
+    return RaggedVectors(nodes.vectors, nodes.ptr)
 
 
 def _check_mode(mode: SearchMode) -> None:
