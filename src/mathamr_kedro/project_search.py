@@ -16,7 +16,7 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 from mathamr_kedro.amr import ParseTexts
@@ -35,7 +35,7 @@ from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FORMULA,
-    GraphRecord,
+    MathGraph,
     PreprocessingConfig,
     RecordArrays,
     StoredTrees,
@@ -374,16 +374,14 @@ class _Project:
             else m
             for m in topic.formula_map
         )
-        query = Query.of_topic(
-            topic, self.trees.find, lambda: _read_graph(self.find_graph(text))
-        )
+        read_graph = partial(self.find_graph, text)
+        query = Query.of_topic(topic, self.trees.find, read_graph)
         return replace(query, formula_map=mentions, entry=entry)
 
-    def find_graph(self, key: str) -> GraphRecord | None:
+    def find_graph(self, key: str) -> MathGraph | None:
         for name in ("math_graphs", "topic_math_graphs"):
             if (found := self.catalog.load(name).find(key)) is not None:
-                record: GraphRecord = found
-                return record
+                return read_math_graph(found.graph)
         return None
 
     def find_instances(
@@ -427,10 +425,6 @@ class _Project:
                 "encoder was trained with (got none)"
             )
         return SentenceEncoder(find_text_model(name)).encode
-
-
-def _read_graph(record: GraphRecord | None) -> Any:
-    return read_math_graph(record.graph) if record is not None else None
 
 
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:

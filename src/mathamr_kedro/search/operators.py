@@ -14,6 +14,7 @@ more than 30 words are read as they are: quotes and dashes there are prose.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import NamedTuple
 
 from mathamr_kedro.base.records import Post, restore_latex
@@ -81,13 +82,7 @@ def read_operators(text: str) -> Operators:
     """
     if len(text.split()) > _MOST_WORDS:
         return Operators(text)
-    found: dict[str, list[str]] = {
-        "phrase": [],
-        "+": [],
-        "-": [],
-        "tag": [],
-        "kind": [],
-    }
+    found: defaultdict[str, list[str]] = defaultdict(list)
 
     def read(match: re.Match[str]) -> str:
         if match["formula"]:

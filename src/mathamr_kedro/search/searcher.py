@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
@@ -18,10 +19,8 @@ from mathamr_kedro.formula import (
 from mathamr_kedro.graph import (
     FORMULA,
     POST_TYPES,
-    GraphRecord,
     MathGraph,
     name_entry,
-    read_math_graph,
     read_placeholder,
 )
 from mathamr_kedro.search.answers import (
@@ -67,7 +66,7 @@ _FILTER_DEPTH = 300
 
 FindTopic: TypeAlias = Callable[[str], Query | None]
 """The id of a topic to a query; ``None``: it is none."""
-FindGraph: TypeAlias = Callable[[PostId], GraphRecord | None]
+FindGraph: TypeAlias = Callable[[PostId], MathGraph | None]
 """The id of a post to its math graph."""
 FindInstances: TypeAlias = Callable[
     [Collection[FormulaId]], Mapping[FormulaId, FormulaInstance]
@@ -327,16 +326,11 @@ class Searcher:
     def _read_query(self, post_id: PostId) -> Query:
         (entry,) = self._read([post_id])
         post = self.lookups.texts([post_id]).get(post_id)
-
-        def read_graph() -> MathGraph | None:
-            record = self.lookups.graph(post_id)
-            return read_math_graph(record.graph) if record is not None else None
-
         return Query(
             post_id,
             post.text if post else "",
             post.formula_map if post else (),
-            read_graph=read_graph,
+            read_graph=partial(self.lookups.graph, post_id),
             entry=entry,
         )
 

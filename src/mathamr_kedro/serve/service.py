@@ -11,7 +11,7 @@ from mathamr_kedro.base.records import Post
 from mathamr_kedro.corpus.extraction import PostCleaner
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
-from mathamr_kedro.graph import POST_TYPES, MathGraph, draw_math_graph, read_math_graph
+from mathamr_kedro.graph import POST_TYPES, MathGraph, draw_math_graph
 from mathamr_kedro.graph.drawing import STYLE
 from mathamr_kedro.project_search import open_search, open_updatable_index
 from mathamr_kedro.search import Searcher
@@ -189,9 +189,8 @@ class SearchService:
         )
         if not graphs:
             return shown
-        record = self.searcher.lookups.graph(post_id)
-        post = read_math_graph(record.graph) if record is not None else None
-        pictures = GraphPictures(_draw(query.graph), _draw(post))
+        found = self.searcher.lookups.graph(post_id)
+        pictures = GraphPictures(_draw(query.graph), _draw(found))
         return DrawnExplainResponse(**vars(shown), graphs=pictures)
 
     def read_post(self, post_id: str) -> PostResponse:
