@@ -70,7 +70,8 @@ class ExactSpace:
         if not len(items):
             return
         scanner = self._pack(items.join() if isinstance(items, VectorChain) else items)
-        if isinstance(items, VectorChain) and isinstance(scanner, BlockScanner):
+        if isinstance(items, VectorChain) and self.device.type == "cpu":
+            assert isinstance(scanner, BlockScanner)  # Triton is for GPUs
             scanner.posts = items
         self._order = torch.cat([self._order, scanner.order + len(self)])
         self._parts.append(_Part(scanner, len(self) - len(items)))
