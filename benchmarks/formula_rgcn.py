@@ -147,7 +147,7 @@ def compare_training(
         networks = nn.ModuleDict(side.encoders).to(device)
         optimizers.append(torch.optim.Adam(networks.parameters()))
     some = ours.draw_batches(0)[0]
-    both = [side.compare(some)[0].item() for side in sides]
+    both = [side.compute(some)[0].item() for side in sides]
     if abs(both[0] - both[1]) > 1e-3 * max(1.0, abs(both[1])):
         raise SystemExit(f"the losses of both sides differ: {both}")
     for kind, forest in ours.forests.items():
@@ -165,7 +165,7 @@ def compare_training(
 
     def take_step(side: PairTraining, optimizer: torch.optim.Optimizer) -> None:
         optimizer.zero_grad(set_to_none=True)
-        side.compare(some)[0].backward()
+        side.compute(some)[0].backward()
         optimizer.step()
 
     times = [

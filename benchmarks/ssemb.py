@@ -69,20 +69,20 @@ def measure_side(by_pyg: bool, args: argparse.Namespace) -> tuple[float, float, 
     training = StructureTraining(config, args.prepared, seed=1)
     training.device = device
     if by_pyg:
-        training.model = PygEncoder(training.model, config.dimension)
-    training.model = training.model.to(device).train()
-    optimizer = torch.optim.Adam(training.model.parameters(), lr=1e-4)
+        training.network = PygEncoder(training.network, config.dimension)
+    training.network = training.network.to(device).train()
+    optimizer = torch.optim.Adam(training.network.parameters(), lr=1e-4)
     chosen = np.arange(min(args.batch, len(training.table)))
     batch = training.table.take(chosen).to(device)
 
     def take_step(number: int) -> None:
         optimizer.zero_grad()
-        training.compute(Batch(chosen, number)).backward()
+        training.compute(Batch(chosen, number))[0].backward()
         optimizer.step()
 
     step = measure(take_step, device, args.times)
     network = measure(
-        lambda n: training.model(batch).sum().backward(), device, args.times
+        lambda n: training.network(batch).sum().backward(), device, args.times
     )
     return step, network, f"{len(chosen)} graphs, {len(batch.labels):,} nodes"
 

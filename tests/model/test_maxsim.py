@@ -15,7 +15,6 @@ import torch.nn.functional as F  # noqa: N812
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model.maxsim import (
     best_products,
-    find_partners,
     maxsim,
     padded_maxsim,
     take_documents,
@@ -111,17 +110,16 @@ def test_padding_marks_real_vectors():
 
 
 @pytest.mark.usefixtures("_way")
-def test_partners_are_the_nearest_and_of_equals_the_first():
+def test_of_equal_partners_the_first_learns():
     queries, documents = draw([2, 1], spare=1), draw([3, 2], seed=1)
-    twins = documents.vectors.detach()[[0, 0, 1, 4, 3]]
-    best, where = find_partners(queries, replace(documents, vectors=twins))
-    assert not best.requires_grad
+    twins = documents.vectors.detach()[[0, 0, 1, 4, 3]].requires_grad_()
+    products = best_products(queries, replace(documents, vectors=twins))
     for i, vector in enumerate(queries.vectors[:3].detach()):
         for j, (a, b) in enumerate(((0, 3), (3, 5))):
-            products = [float(vector @ twins[row]) for row in range(a, b)]
-            assert where[i, j] == a + products.index(max(products))
-            assert best[i, j] == pytest.approx(max(products))
-    assert (where != 1).all()
+            best = max(float(vector @ twins[row]) for row in range(a, b))
+            assert products[i, j].item() == pytest.approx(best)
+    products.sum().backward()
+    assert (twins.grad[1] == 0).all()
 
 
 @pytest.mark.usefixtures("_way")

@@ -7,8 +7,7 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
 ====================  ================================================================
 :func:`maxsim`        Eq. 3.7 with gradients: Triton on CUDA, torch elsewhere
 :func:`best_products` the maxima of Eq. 3.5 before their sum, with gradients
-:func:`find_partners` the same without gradients, and where they are
-:func:`match_posts`   the same for one query and any posts, in any precision
+:func:`match_posts`   the same for one query and any posts, without gradients
 :func:`padded_maxsim` Eq. 3.7 as the thesis computes it, the slow twin
 ====================  ================================================================
 
@@ -53,23 +52,12 @@ def maxsim(
     return scores
 
 
-def find_partners(
-    queries: RaggedVectors, documents: RaggedVectors
-) -> tuple[Tensor, Tensor]:
-    """(M, C) best products of each query vector in each document, and their rows.
-
-    Eq. 3.5 before the sum, without gradients. Spare vectors of queries are skipped;
-    rows are those of ``documents.vectors``, of equals the first.
-    """
-    first, end = int(queries.ptr[0]), int(queries.ptr[-1])
-    mine, theirs = queries.vectors.detach(), documents.vectors.detach()
-    return _find(mine[first:end], theirs, documents.ptr)
-
-
 def best_products(queries: RaggedVectors, documents: RaggedVectors) -> Tensor:
-    """(M, C) best product of each query vector in each document, with gradients."""
-    best, where = find_partners(queries, documents)
-    args = (queries.vectors, documents.vectors, queries.ptr, best, where)
+    """(M, C) best product of each query vector in each document, with gradients.
+
+    Spare vectors of queries are skipped.
+    """
+    args = (queries.vectors, documents.vectors, queries.ptr, documents.ptr)
     products: Tensor = _BestProducts.apply(*args)
     return products
 
@@ -119,19 +107,19 @@ class _MaxSim(torch.autograd.Function):
 
 
 class _BestProducts(torch.autograd.Function):
-    """Products with partners that are known, and their gradients.
+    """Products with the nearest partners, and their gradients.
 
     Of the products of all vectors with all vectors, one for each document counts;
     gradients are sums over those only, in an order that never changes.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any, q: Tensor, d: Tensor, q_ptr: Tensor, best: Tensor, where: Tensor
-    ) -> Tensor:
+    def forward(ctx: Any, q: Tensor, d: Tensor, q_ptr: Tensor, d_ptr: Tensor) -> Tensor:
+        first, end = int(q_ptr[0]), int(q_ptr[-1])
+        best, where = _find(q[first:end], d, d_ptr)
         ctx.save_for_backward(q, d, where)
-        ctx.start = int(q_ptr[0])
-        return best.clone()
+        ctx.start = first
+        return best
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
@@ -151,7 +139,7 @@ class _BestProducts(torch.autograd.Function):
             include_last_offset=True,
             mode="sum",
         )
-        return d_q, d_d, None, None, None
+        return d_q, d_d, None, None
 
 
 def _find(mine: Tensor, d: Tensor, d_ptr: Tensor) -> tuple[Tensor, Tensor]:

@@ -10,19 +10,16 @@ Slow and plain, in ``float64``: what the fast backends are measured against.
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
 
 from mathamr_kedro.graph import GraphBatch
 
-
-@dataclass(frozen=True)
-class _Neighbourhoods:
-    """The sources of the edges into node ``i`` by relation ``r``, for each (i, r)."""
-
-    members: dict[tuple[int, int], list[int]]
+_Neighbourhoods: TypeAlias = Mapping[tuple[int, int], list[int]]
+"""The sources of the edges into node ``i`` by relation ``r``, for each (i, r)."""
 
 
 class ReferenceBackend:
@@ -39,7 +36,7 @@ class ReferenceBackend:
         for e, (j, i, r) in enumerate(zip(source, target, relation, strict=True)):
             if e not in gone:
                 members[i, r].append(j)
-        return _Neighbourhoods(dict(members))
+        return members
 
     def convolve(
         self,
@@ -61,7 +58,7 @@ class ReferenceBackend:
             graph: from :meth:`prepare`.
         """
         incoming: list[list[Tensor]] = [[] for _ in range(len(x))]
-        for (i, r), neighbours in graph.members.items():
+        for (i, r), neighbours in graph.items():
             mean = torch.stack([x[j] @ weight[r] for j in neighbours]).mean(0)
             incoming[i].append(mean if shift is None else mean + shift[r])
         zero = torch.zeros_like(bias)

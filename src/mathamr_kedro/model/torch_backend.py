@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.nn.functional as F  # noqa: N812
@@ -21,32 +21,22 @@ from mathamr_kedro.model.row_plan import RowPlan
 _BLOCK = 32
 
 
-class _RowProducts(Protocol):
-    """The two products over rows sorted by relation."""
-
-    def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
-        """(T, d) each row times the matrix of its relation."""
-
-    def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
-        """(R, d, d) sum of outer products of the rows of each relation."""
-
-
 class _LoopProducts:
-    """One matrix product per relation that is present."""
+    """The two products over rows sorted by relation, one relation after another."""
 
     def __init__(self, plan: RowPlan) -> None:
         ptr = plan.relation_ptr.tolist()
         self._bounds = [(r, a, b) for r, (a, b) in enumerate(pairwise(ptr)) if b > a]
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
-        """See :class:`_RowProducts`."""
+        """(T, d) each row times the matrix of its relation."""
         out = torch.empty_like(rows)
         for r, a, b in self._bounds:
             torch.mm(rows[a:b], weight[r], out=out[a:b])
         return out
 
     def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
-        """See :class:`_RowProducts`."""
+        """(R, d, d) sum of outer products of the rows of each relation."""
         out = torch.zeros_like(like)
         for r, a, b in self._bounds:
             torch.mm(left[a:b].T, right[a:b], out=out[r])
@@ -54,7 +44,7 @@ class _LoopProducts:
 
 
 class _BlockProducts:
-    """Rows padded to blocks within their relation, one batched product."""
+    """The same of rows padded to blocks within their relation, all at once."""
 
     def __init__(self, plan: RowPlan) -> None:
         ptr = plan.relation_ptr.long()
@@ -73,14 +63,14 @@ class _BlockProducts:
         return rows[self._row] * self._is_real[..., None].to(rows.dtype)
 
     def multiply(self, rows: Tensor, weight: Tensor) -> Tensor:
-        """See :class:`_RowProducts`."""
+        """See :class:`_LoopProducts`."""
         product = torch.bmm(self._pad(rows), weight[self._relation])
         out = torch.zeros_like(rows)
         out[self._row[self._is_real]] = product[self._is_real]
         return out
 
     def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
-        """See :class:`_RowProducts`."""
+        """See :class:`_LoopProducts`."""
         parts = torch.bmm(self._pad(left).transpose(1, 2), self._pad(right))
         everything = torch.arange(len(parts), device=parts.device)
         flat = _sum_segments(parts.flatten(1), everything, self._block_ptr)
@@ -110,7 +100,7 @@ class _SortedRows:
     """
 
     plan: RowPlan
-    products: _RowProducts
+    products: _LoopProducts | _BlockProducts
     relations: Tensor
     """(K,) what the numbers of the plan stand for, ascending."""
 

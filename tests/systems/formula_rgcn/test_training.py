@@ -140,16 +140,16 @@ def test_a_killed_training_ends_with_the_same_weights(
 ):
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     expected = train(CONFIG, prepared, whole)
-    compare, taken = PairTraining.compare, []
+    compute, taken = PairTraining.compute, []
 
     def die(self, batch):
         if len(taken) == steps:
             raise KilledError
         taken.append(batch)
-        return compare(self, batch)
+        return compute(self, batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(PairTraining, "compare", die)
+        patch.setattr(PairTraining, "compute", die)
         with pytest.raises(KilledError):
             train(CONFIG, prepared, parts)
     history = train(CONFIG, prepared, parts)
@@ -174,10 +174,7 @@ def test_another_training_is_not_resumed(prepared, tmp_path, monkeypatch):
     saved = iter([None])  # once: the second epoch fails
 
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "mathamr_kedro.systems.formula_rgcn.training.save_encoders",
-            lambda encoders, folder: next(saved),
-        )
+        patch.setattr(PairTraining, "save", lambda self, folder: next(saved))
         with pytest.raises(StopIteration):
             train(CONFIG, prepared, tmp_path)
     with pytest.raises(ConfigurationError, match="same training"):
@@ -208,7 +205,7 @@ def test_a_loss_that_is_no_number_ends_the_training(prepared, tmp_path):
 
 def test_one_formula_is_not_enough(sample, tmp_path):
     write_forests(replace(sample.sources, formulas=tuple), tmp_path)
-    with pytest.raises(TrainingError, match="at least two formulas"):
+    with pytest.raises(TrainingError, match="at least 2 formulas"):
         PairTraining(CONFIG, tmp_path, 7)
 
 
@@ -229,7 +226,7 @@ def test_a_gpu_computes_what_the_cpu_does(prepared):
         made = PairTraining(config, prepared, 7)
         made.device = torch.device(device)
         networks = torch.nn.ModuleDict(made.encoders).to(device)
-        loss, _ = made.compare(made.draw_batches(0)[0])
+        loss, _ = made.compute(made.draw_batches(0)[0])
         loss.backward()
         found.append((loss.item(), [p.grad.cpu() for p in networks.parameters()]))
     (mine, my_grads), (theirs, their_grads) = found

@@ -82,7 +82,6 @@ def test_training_helps_on_topics_that_it_has_not_seen(tmp_path, text_model, tra
     history = trained.train()
     assert {record["model"] for record in history} == {"0", "1", ALL}
     assert history[5]["validation_loss"] < history[0]["validation_loss"]
-    assert history[5]["spearman"] > history[0]["spearman"]
     assert trained.counts["triples"] == 192
     assert trained.counts["topics"] == 12
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import FormulaInstance, Judgment
@@ -18,7 +17,6 @@ from mathamr_kedro.systems.mathamr.judged import list_triples, write_triples
 from mathamr_kedro.systems.mathamr.training import (
     Triple,
     choose_triples,
-    correlate_ranks,
     cut_batches,
     read_triples,
     split_triples,
@@ -71,16 +69,6 @@ def test_batches_hold_every_triple_once(triples, size):
     batches = cut_batches(triples, size, np.random.default_rng(0))
     assert Counter(t for batch in batches for t in batch) == Counter(triples)
     assert all(1 < len(b) <= size + 1 for b in batches) or len(triples) == 1
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 2)), min_size=2))
-def test_correlation_is_that_of_scipy(pairs):
-    first, second = np.array(pairs, dtype=np.float32).T
-    found = correlate_ranks(first, second)
-    if len({*first}) == 1 or len({*second}) == 1:
-        assert found == 0
-    else:
-        assert found == pytest.approx(spearmanr(first, second).statistic)
 
 
 def test_triples_come_back_from_their_file(tmp_path):

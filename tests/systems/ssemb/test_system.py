@@ -112,7 +112,7 @@ def test_trained_it_finds_what_is_relevant(tmp_path, sources, topics, qrels):
     folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
     history = folder.train()
     assert history[-1]["loss"] < 0.8 * history[0]["loss"]
-    assert folder.index(sources)["text_dimension"] == 0
+    assert folder.index(sources)["texts"] == 0
     rankers = folder.open(sources)[2]
     assert list(rankers) == ["ssemb"]  # a half is not the whole
     asked = [t for t in topics if qrels[t.topic_id]]
@@ -173,7 +173,7 @@ def test_text_and_structure_are_weighed(tmp_path, pair, monkeypatch, caplog):
     values = {"model": model, "search": {"curve": [0.9]}}
     folder = SystemFolder.create(tmp_path, "ssemb", values, 1, sources)
     folder.train()
-    assert folder.index(sources)["text_dimension"] == 2
+    assert folder.index(sources)["texts"] == 2
     rankers = folder.open(sources)[2]
     assert list(rankers) == [
         "ssemb", "ssemb/structure", "ssemb/text", "ssemb/lambda_0.9",

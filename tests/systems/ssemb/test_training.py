@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.arrays import read_arrays
-from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
 from mathamr_kedro.systems import Collection
@@ -86,7 +86,7 @@ def test_too_few_graphs_are_refused(tmp_path):
     one = make_sources(1)
     folder = SystemFolder.create(tmp_path, "ssemb", {"model": SMALL}, 7, one)
     assert folder.counts["graphs"] == 1
-    with pytest.raises(ConfigurationError, match="at least 2 graphs"):
+    with pytest.raises(TrainingError, match="at least 2 graphs"):
         folder.train()
 
 

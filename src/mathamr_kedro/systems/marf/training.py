@@ -372,9 +372,10 @@ def _validate(held_out: Rows, size: int, loss: LossOfPairs) -> dict[str, float]:
         if len(pairs) > 1:  # one pair has no negatives
             rng = np.random.default_rng((0, start))
             losses.append((len(pairs), float(loss(pairs, rng))))
-    weight = sum(number for number, _ in losses)
-    mean = {VALIDATION_LOSS: sum(n * x for n, x in losses) / weight} if weight else {}
-    return mean
+    if not losses:
+        return {}
+    sizes, values = zip(*losses, strict=True)
+    return {VALIDATION_LOSS: float(np.average(values, weights=sizes))}
 
 
 def _list_rows(rows: RaggedVectors[Ids], numbers: Rows) -> Sequence[Ids]:
@@ -387,7 +388,5 @@ def _list_rows(rows: RaggedVectors[Ids], numbers: Rows) -> Sequence[Ids]:
 def _list_negatives(pairs: Rows) -> NDArray[np.bool_]:
     """(B, B) answers of other questions than one's own."""
     questions, answers = pairs.T
-    found: NDArray[np.bool_] = (questions[:, None] != questions) & (
-        answers[:, None] != answers
-    )
-    return found
+    other: NDArray[np.bool_] = questions[:, None] != questions
+    return other & (answers[:, None] != answers)

@@ -16,8 +16,9 @@ vocabularies of most encoders do not have them.
 from __future__ import annotations
 
 import logging
+import re
 import unicodedata
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
@@ -157,9 +158,8 @@ class LinearGraph:
         part = self._parts.get(node)
         if part is None:  # the published strings are in lower case, quotes stay
             return [(atom if atom.startswith('"') else read_label(atom)).lower()]
-        if self._latex is not None:
-            return [self._latex[part.number]] if self._latex.get(part.number) else []
-        return []
+        latex = (self._latex or {}).get(part.number)
+        return [latex] if latex else []
 
     def _order(self, node: int, line: tuple[str, int]) -> tuple[int, str]:
         role = line[0]
@@ -225,12 +225,8 @@ class Contexts:
         return self._write_whole(topic)
 
     def _write_whole(self, post: Post | Query) -> str:
-        spell = self._spell_formulas(post)
-        if self._words:
-            text = PLACEHOLDER.sub(lambda match: spell(match.group()), post.text)
-        else:
-            text = " ".join(spell(m.placeholder) for m in post.formula_map)
-        return _write_plainly(text)
+        names = (mention.placeholder for mention in post.formula_map)
+        return self._restore(post.text if self._words else " ".join(names), post)
 
     def _open(self, record: GraphRecord) -> LinearGraph | None:
         latex = None
@@ -257,33 +253,31 @@ class Contexts:
     def read_text(self, post: Post | Query) -> dict[FormulaId, str]:
         """Return the texts of the formulas of a post."""
         mentions = {m.placeholder: m for m in post.formula_map}
-        spell = self._spell_formulas(post)
         found: dict[FormulaId, str] = {}
         chunks = split_chunks(post.text)
         for sentence in (s for chunk in chunks for s in chunk.sentences):
             names = [n for n in PLACEHOLDER.findall(sentence) if n in mentions]
             new = [n for n in names if mentions[n].formula_id not in found]
             if new:
-                text = PLACEHOLDER.sub(lambda match: spell(match.group()), sentence)
-                text = _write_plainly(text)
+                text = self._restore(sentence, post)
                 found.update((mentions[name].formula_id, text) for name in new)
         return found
 
-    def _spell_formulas(self, post: Post | Query) -> Callable[[str], str]:
-        """Return what writes the formula of a placeholder of a post."""
+    def _restore(self, text: str, post: Post | Query) -> str:
+        """Write the formulas of a post in place of their placeholders."""
         mentions = {m.placeholder: m for m in post.formula_map}
         owner = post.post_id if isinstance(post, Post) else post.key
 
-        def spell(name: str) -> str:
-            mention = mentions.get(name)
+        def write(match: re.Match[str]) -> str:
+            mention = mentions.get(match.group())
             if mention is None:
-                return name
+                return match.group()
             formula = FormulaInstance(
                 mention.formula_id, mention.visual_id, owner, mention.latex
             )
             return self.write_alone(formula, dollars=True)
 
-        return spell
+        return _write_plainly(PLACEHOLDER.sub(write, text))
 
     def write_alone(self, formula: FormulaInstance, dollars: bool = False) -> str:
         """Return a formula without context; its LaTeX if there is no tree."""
