@@ -90,7 +90,7 @@ def test_edge_attributes_are_added_to_neighbours_before_the_product(batch):
     graph = reference.prepare(batch)
     mine = reference.convolve(x, weight, root, bias, shift, graph)
     expected = x @ root + bias
-    for (i, r), neighbours in graph.members.items():
+    for (i, r), neighbours in graph.items():
         messages = [(x[j] + vectors[r]) @ weight[r] for j in neighbours]
         expected = expected.index_add(
             0, torch.tensor([i]), torch.stack(messages).mean(0, keepdim=True)

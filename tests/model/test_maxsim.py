@@ -116,7 +116,7 @@ def test_of_equal_partners_the_first_learns():
     products = best_products(queries, replace(documents, vectors=twins))
     for i, vector in enumerate(queries.vectors[:3].detach()):
         for j, (a, b) in enumerate(((0, 3), (3, 5))):
-            best = max(float(vector @ twins[row]) for row in range(a, b))
+            best = max((vector @ twins[row]).item() for row in range(a, b))
             assert products[i, j].item() == pytest.approx(best)
     products.sum().backward()
     assert (twins.grad[1] == 0).all()
