@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.formula import FormulaTrees
 from mathamr_kedro.systems import read_system
 from mathamr_kedro.systems.formula_rgcn.search import NAME
-from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcnConfig
-from tests.conftest import PROJECT
 from tests.systems.formula_rgcn.conftest import SMALL, make_topic
 from tests.systems.trained import SystemFolder
 
@@ -201,16 +198,6 @@ def test_a_formula_that_is_not_indexed_is_refused(sample, trained):
 def test_wrong_parameters_are_refused(values, message):
     with pytest.raises(ConfigurationError, match=message):
         read_system(NAME, values)
-
-
-def test_the_overlay_states_the_defaults():
-    """Every parameter is in the configuration, with a comment, as the code has it."""
-    file = PROJECT / "conf/overlays/formula_rgcn.yml"
-    values = yaml.safe_load(file.read_text())["parameters"]["systems"][NAME]
-    read = read_system(NAME, values).config
-    assert read == FormulaRgcnConfig()
-    for part in ("model", "search"):
-        assert values[part].keys() == asdict(getattr(read, part)).keys()
 
 
 @pytest.mark.slow

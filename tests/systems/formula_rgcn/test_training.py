@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from mathamr_kedro.base.arrays import read_arrays
-from mathamr_kedro.base.errors import ConfigurationError, TrainingError
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.systems.formula_rgcn.forest import write_forests
 from mathamr_kedro.systems.formula_rgcn.system import PAIRINGS, RgcnConfig
@@ -170,18 +169,6 @@ def test_every_pairing_learns(prepared, tmp_path, pairs):
     assert known == set(config.kinds)
 
 
-def test_another_training_is_not_resumed(prepared, tmp_path, monkeypatch):
-    saved = iter([None])  # once: the second epoch fails
-
-    with monkeypatch.context() as patch:
-        patch.setattr(PairTraining, "save", lambda self, folder: next(saved))
-        with pytest.raises(StopIteration):
-            train(CONFIG, prepared, tmp_path)
-    with pytest.raises(ConfigurationError, match="same training"):
-        train(CONFIG, prepared, tmp_path, seed=8)
-    assert len(train(CONFIG, prepared, tmp_path)) == 2
-
-
 def test_seeds_differ_and_repeat(prepared, tmp_path):
     losses = [
         train(CONFIG, prepared, tmp_path / name, seed)[-1]["loss"]
@@ -193,20 +180,6 @@ def test_seeds_differ_and_repeat(prepared, tmp_path):
 def test_no_epochs_leave_the_first_weights(prepared, tmp_path):
     assert train(replace(CONFIG, num_epochs=0), prepared, tmp_path) == []
     assert (tmp_path / "weights.arrays").is_file()
-
-
-def test_a_loss_that_is_no_number_ends_the_training(prepared, tmp_path):
-    made = PairTraining(CONFIG, prepared, 7)
-    with torch.no_grad():
-        made.encoders["slg"].bias.fill_(torch.nan)
-    with pytest.raises(TrainingError, match="finite loss of formula_rgcn"):
-        made.run(tmp_path)
-
-
-def test_one_formula_is_not_enough(sample, tmp_path):
-    write_forests(replace(sample.sources, formulas=tuple), tmp_path)
-    with pytest.raises(TrainingError, match="at least 2 formulas"):
-        PairTraining(CONFIG, tmp_path, 7)
 
 
 def test_an_epoch_has_every_formula_once_and_no_batch_of_one(prepared):

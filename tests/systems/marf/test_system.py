@@ -16,7 +16,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 import torch
-import yaml
 
 from mathamr_kedro.base.arrays import read_arrays
 from mathamr_kedro.base.errors import (
@@ -359,10 +358,7 @@ def test_bad_parameters_are_named(values, message) -> None:
         read_system("marf", values)
 
 
-def test_the_overlay_states_the_defaults() -> None:
-    path = PROJECT / "conf/overlays/marf.yml"
-    stated = yaml.safe_load(path.read_text())["parameters"]["systems"]["marf"]
-    assert read_system("marf", stated).config == read_system("marf", {}).config
+def test_a_phase_keeps_its_other_defaults() -> None:
     one = read_system("marf", {"model": {"context_training": {"epochs": 3}}})
     assert one.config.model.context_training.learning_rate == 2e-5
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
-import yaml
 from lxml import etree
 
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Topic
@@ -281,11 +280,3 @@ def test_the_published_numbers_are_the_default():
     assert model.augmentation.substitution == (0.3, 0.005, 0.002)
     assert model.augmentation.attribute_masking == 0.01
     assert config.search.structure_weight == 0.5
-
-
-def test_the_overlay_names_every_parameter():
-    path = PROJECT / "conf/overlays/ssemb.yml"
-    values = yaml.safe_load(path.read_text())["parameters"]["systems"]["ssemb"]
-    read = asdict(read_system("ssemb", values).config)
-    for part in ("model", "search"):
-        assert values[part].keys() == read[part].keys()
