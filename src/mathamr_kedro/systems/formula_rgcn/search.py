@@ -152,7 +152,7 @@ class NodeSearch(Rankings):
 
     def _fuse(
         self,
-        fusion: Fusion,
+        fusion: Fusion | Kind,
         queries: Sequence[_Vectors],
         lists: Sequence[NDArray[np.int64]],
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -51,6 +51,7 @@ class StructureTraining(FormulaTraining[Batch]):
     """One training, of the graphs in a folder."""
 
     name, unit = "ssemb", "graphs"
+    network: StructureEncoder
 
     def __init__(self, config: StructureConfig, prepared: Path, seed: int) -> None:
         self.config, self.table = config, GraphTable.read(prepared / GRAPHS)
