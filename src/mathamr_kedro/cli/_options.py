@@ -36,6 +36,22 @@ _ENVIRONMENT = (
 )
 
 
+SYSTEM = click.option(
+    "--system",
+    metavar="NAME",
+    help="How posts or formulas are found: a strategy, baseline or fusion of the "
+    "evaluation, e.g. maxsim-exact, bm25, or bm25_slt for formulas (default: "
+    "indexing.search.system and formula_system).",
+)
+WITH = click.option(
+    "--with",
+    "fuse_with",
+    metavar="NAME",
+    multiple=True,
+    help="Average the scores with those of this system, e.g. bm25; may be repeated.",
+)
+
+
 def in_environment(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that name an environment and its data root."""
     for option in reversed(_ENVIRONMENT):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.files import make_folder
-from mathamr_kedro.cli._options import in_environment, read_input
+from mathamr_kedro.cli._options import SYSTEM, WITH, in_environment, read_input
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Explanation
@@ -33,18 +33,8 @@ _LINES = 20
     help="Write the heatmap here: a name that ends in .html or .png; with --formula "
     "the trees: .svg.",
 )
-@click.option(
-    "--system",
-    metavar="NAME",
-    help="Whose score is explained, as in `mathamr search`.",
-)
-@click.option(
-    "--with",
-    "fuse_with",
-    metavar="NAME",
-    multiple=True,
-    help="As in `mathamr search`.",
-)
+@SYSTEM
+@WITH
 @in_environment
 def command(
     text: str, post_id: str, is_formula: bool, output: Path | None, **where: Any

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from mathamr_kedro.base.formatting import count_nouns
-from mathamr_kedro.cli._options import in_environment, read_input
+from mathamr_kedro.cli._options import SYSTEM, WITH, in_environment, read_input
 
 if TYPE_CHECKING:
     from mathamr_kedro.search import Answer, Result, Searcher
@@ -36,20 +36,8 @@ _WARNINGS, _PARTS = 5, 12
     metavar="POST_ID",
     help="Search for posts similar to this one, or for a topic such as A.1001.",
 )
-@click.option(
-    "--system",
-    metavar="NAME",
-    help="How posts or formulas are found: a strategy, baseline or fusion of the "
-    "evaluation, e.g. maxsim-exact, bm25, or bm25_slt for formulas (default: "
-    "indexing.search.system and formula_system).",
-)
-@click.option(
-    "--with",
-    "fuse_with",
-    metavar="NAME",
-    multiple=True,
-    help="Average the scores with those of this system, e.g. bm25; may be repeated.",
-)
+@SYSTEM
+@WITH
 @click.option(
     "--queries",
     type=click.Path(path_type=Path, dir_okay=False),

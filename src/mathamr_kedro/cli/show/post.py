@@ -66,18 +66,16 @@ def _find(post_id: str, catalog: Any) -> Post:
 
 def _read_file(path: Path) -> list[Post]:
     # Loaded here: an ingested post needs no reader of files.
-    from mathamr_kedro.corpus import OwnCollection, PostCleaner  # noqa: PLC0415
+    from mathamr_kedro.cli.index import read_posts  # noqa: PLC0415
 
-    clean = PostCleaner()
-    posts = []
-    for raw in OwnCollection(path.parent, "statement").read_file(path):
-        if isinstance(raw, Failure) and raw.kept:
-            click.echo(f"{raw.source}, {raw.place}: {raw.detail}", err=True)
-        elif isinstance(raw, Failure):
-            raise MissingInputError(f"{raw.source}: {raw.reason}: {raw.detail}")
-        else:
-            post, _ = clean(raw)
-            posts += [] if post is None else [post]
+    found = list(read_posts([path], None))
+    posts = [post for post in found if isinstance(post, Post)]
+    for problem in found:
+        if isinstance(problem, Failure):
+            message = f"{problem.source}, {problem.place}: {problem.detail}"
+            if not posts:
+                raise MissingInputError(message)
+            click.echo(message, err=True)
     return posts
 
 

@@ -179,14 +179,12 @@ def _score(
     rankings: Rankings, qrels: Qrels, protocol: Protocol, num_documents: int | None
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, npt.NDArray[np.bool_]]:
     measures, depth = protocol.measures, protocol.depth
-    expect_floor = _Floor(protocol, num_documents)
     shape = (len(qrels.grades), len(measures))
-    floors, shuffled, ceilings = (np.zeros(shape) for _ in range(3))
+    shuffled, ceilings = np.zeros(shape), np.zeros(shape)
     counted = np.ones(shape, dtype=bool)
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
         judged = _all_grades(by_id)
         ideal = sort_ideally(judged)[:depth]
-        floors[row] = expect_floor(judged)
         ceilings[row] = [m.score(ideal, judged) for m in measures]
         if topic in rankings.lists:
             own = look_up_grades(rankings.lists[topic].ids, by_id)
@@ -194,27 +192,28 @@ def _score(
         if protocol.average == "relevant":
             counted[row] = [np.any(judged >= m.relevant_from) for m in measures]
     scores = _score_lists(rankings, qrels, measures)
+    floors = _expect_floors(qrels, protocol, num_documents)
     return scores, floors, shuffled, ceilings, counted
 
 
-class _Floor:
-    """Scores of a random order; topics with the same grades have the same."""
-
-    def __init__(self, protocol: Protocol, num_documents: int | None) -> None:
-        self._protocol = protocol
-        self._total = 0 if protocol.pooled else num_documents or 0
-        self._known: dict[bytes, list[float]] = {}
-
-    def __call__(self, judged: GradeArray) -> list[float]:
+def _expect_floors(
+    qrels: Qrels, protocol: Protocol, num_documents: int | None
+) -> FloatArray:
+    """Return the scores of a random order; the same for the same grades."""
+    total = 0 if protocol.pooled else num_documents or 0
+    known: dict[bytes, list[float]] = {}
+    floors = np.zeros((len(qrels.grades), len(protocol.measures)))
+    for row, by_id in enumerate(qrels.grades.values()):
+        judged = _all_grades(by_id)
         key = np.sort(judged).tobytes()
-        if key not in self._known:
-            others = max(self._total - judged.size, 0)
-            every = np.append(judged, np.full(others, UNJUDGED))
-            depth = self._protocol.depth
-            self._known[key] = [
-                m.expect(every, judged, depth) for m in self._protocol.measures
+        if key not in known:
+            others = np.full(max(total - judged.size, 0), UNJUDGED)
+            every = np.append(judged, others)
+            known[key] = [
+                m.expect(every, judged, protocol.depth) for m in protocol.measures
             ]
-        return self._known[key]
+        floors[row] = known[key]
+    return floors
 
 
 def _find_rank_effect(scored: Evaluation, by_rank: Evaluation) -> list[Finding]:
