@@ -26,6 +26,7 @@ def test_save_and_load(store, cell):
     found = store.find(cell.key, "data")
     assert found.record.parameters == cell.parameters
     assert found.record.seed == 1
+    assert found.record.finished > "2026"
     assert found.scores.num_rows == 2 * 20 * 4
     assert found.metrics[0]["topics"] == 20
     assert found.efficiency["index"]["posts"] == 100
