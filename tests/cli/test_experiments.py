@@ -155,7 +155,7 @@ def test_two_grids_never_run_on_the_same_data(run, data):
     [
         (["--seeds", "1"], "Invalid value for --seeds: .*--seeds 42 runs one of them"),
         (["--seeds", "x"], "Invalid value for --seeds: expected seeds such as 42"),
-        (["--devices", "gpu"], "cuda:0,cuda:1"),
+        (["--devices", "gpu"], "Expected 'cpu' or 'cuda:<n>' for a device"),
         (["--params", "evaluation.measures=[nosuch]"], "Unknown measure"),
         (
             ["--params", "significance.tests.alpha=5"],

@@ -13,6 +13,8 @@ from mathamr_kedro.figures import add_legend, draw_bars, make_figure, write_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+else:
+    Figure = object  # Kedro looks the types of nodes up: it need not wait for pictures
 
 _Results = Mapping[str, Sequence[SeedResult]]
 
