@@ -142,7 +142,10 @@ def _ask(
     words = searcher.lookups.words()
     assert words is not None and answer.query is not None
     bound = words.bound_score(answer.query)
-    found = [list_features(r.parts, bound) or (0.0, 0.0) for r in answer.results]
+    found = [
+        list_features(r.parts, bound, answer.query.known) or (0.0, 0.0)
+        for r in answer.results
+    ]
     v, c = np.array(found).reshape(-1, 2).T
     features = np.stack([np.ones_like(v), v, c], axis=1)
     answers = np.array(

@@ -62,3 +62,9 @@ def test_filters_add_up():
     never = asked.restrict(lambda post, question: False)
     assert never is not None and not never(ANSWER, QUESTION)
     assert read_operators("proof").restrict(None) is None
+
+
+@pytest.mark.parametrize(("tag", "near"), [("theory", ["number-theory"]), ("ring", [])])
+def test_tags_that_hold_what_was_asked_for_are_named(tag, near):
+    asked = read_operators(f"primes tag:{tag}")
+    assert asked.list_near_tags([ANSWER, QUESTION]) == near

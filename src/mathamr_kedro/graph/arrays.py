@@ -36,6 +36,9 @@ Ids: TypeAlias = NDArray[np.uint32]
 FORMULA, SENTENCE, DOCUMENT = range(3)
 """Kinds of virtual nodes and of representatives (thesis 3.2)."""
 
+UNKNOWN_TYPE = 0
+"""Node type of what a vocabulary does not have."""
+
 KIND_NAMES = ("formula", "sentence", "document")
 
 
@@ -117,6 +120,11 @@ class GraphArrays:
     def num_content(self) -> int:
         """Nodes of the graph itself, without virtual nodes."""
         return len(self.node_type) - len(self.member_count)
+
+    @property
+    def known_share(self) -> float:
+        """Share of the nodes of the graph itself whose type the vocabulary has."""
+        return float(np.mean(self.node_type[: self.num_content] != UNKNOWN_TYPE))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GraphArrays) and all(

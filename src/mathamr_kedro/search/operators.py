@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from mathamr_kedro.base.records import Post, restore_latex
@@ -60,6 +61,11 @@ class Operators(NamedTuple):
         return all(_stems(word) <= terms for word in self.required) and not any(
             _stems(word) <= terms for word in self.excluded
         )
+
+    def list_near_tags(self, posts: Iterable[Post]) -> list[str]:
+        """Return tags of posts that hold a tag that was asked for, in their order."""
+        found = {_name_tag(tag) for post in posts for tag in post.tags}
+        return sorted(t for t in found if any(asked in t for asked in self.tags))
 
     def restrict(self, keep: ResultFilter | None) -> ResultFilter | None:
         """Return a filter that is also another one; ``None``: nothing is filtered."""

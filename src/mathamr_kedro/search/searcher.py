@@ -153,10 +153,11 @@ class Searcher:
         warnings, wording = list(query.warnings), Wording()
         if asked.has_filter and not len(hits):
             told = f"none of the best {depth} posts has what {text!r} asks for"
-            warnings.append(told)
+            near = ", ".join(asked.list_near_tags(texts.values()))
+            warnings.append(f"{told}; tags like it: {near}" if near else told)
         plain = drop_formulas(query.text)
-        if "$" in plain:
-            warnings.append("nothing closes a '$': what follows it was read as words")
+        if "$" in plain or text.count("$") % 2:
+            warnings.append("nothing closes a '$': it was read as if it were not there")
         if (words := self.lookups.words()) is not None:
             wording = check_wording(text, plain, words.count_word)
         return answer._replace(
@@ -411,7 +412,7 @@ class Searcher:
         matched = self._match(query, hits.ids, explained)
         scored = zip(posts, hits.scores.tolist(), explained, matched, strict=True)
         for rank, (post, score, parts, matches) in enumerate(scored, start=1):
-            features = list_features(parts, bound)
+            features = list_features(parts, bound, query.known)
             close = None if features is None else measure_closeness(features)
             results.append(
                 Result(

@@ -100,6 +100,8 @@ class Query:
     """Vectors of MathAMR+; ``None``: its index knows them, or computes them."""
     warnings: tuple[str, ...] = ()
     """What was hard to read."""
+    known: float = 1.0
+    """Share of its nodes that MathAMR+ knows; a sentence encoder knows all words."""
 
     @classmethod
     def of_topic(

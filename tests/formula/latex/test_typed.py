@@ -47,6 +47,11 @@ def test_it_has_the_trees_of_its_latex(typed, latex):
         (r"$x$ and y² = 2", r"$x$ and $y^{2} = 2$"),
         ("is sqrt(p) irrational", r"is $\sqrt{p}$ irrational"),
         ("$n → ∞$ and x<=pi", r"$n \to  \infty$ and $x\le \pi$"),
+        (r"is $\sqrt p irrational", r"is $\sqrt p$ irrational"),  # nothing closes it
+        (
+            r"let $p$ be prime; is $\sqrt p in \QQ",
+            r"let $p$ be prime; is $\sqrt p$ in $\mathbb{Q}$",
+        ),
         ("does n → ∞?", r"does $n \to  \infty$?"),  # no dollar closes after a blank
         ("sqrt 2 is irrational", r"$\sqrt{2}$ is irrational"),
         ("1/n as n -> infinity", r"$1/n$ as $n \to  \infty$"),

@@ -4,6 +4,7 @@ r"""What people type, as LaTeX: formulas without dollars, Unicode, everyday macr
 
     show that ∑ 1/n² = π²/6     show that $\sum 1/n^{2} = \pi^{2}/6$
     every $x\in\RR$             every $x\in\mathbb{R}$
+    is $\sqrt p irrational      is $\sqrt p$ irrational
     is sqrt(p) <= pi            is $\sqrt{p} \le \pi$
 """
 
@@ -41,6 +42,7 @@ _DELIMITED = re.compile(
     r"|\\begin\s*\{(\w+\*?)\}.*?\\end\s*\{\1\}",
     re.DOTALL,
 )
+_UNCLOSED = re.compile(r"(?<!\\)\$(?!\d)")
 _WORD = re.compile(
     r"(?:sqrt\s(?=\d))?(?:\{(?:[^{}]|\{[^{}]*\})*\}|\S)+?(?=[.,;:?!]*(?:\s|$))"
 )
@@ -100,7 +102,8 @@ def mark_formulas(text: str) -> str:
 
 
 def _mark(text: str) -> str:
-    if "$" in text:  # one that nothing closes: what is meant is not known
+    text = _UNCLOSED.sub("", text)
+    if "$" in text:  # a price: what is meant is not known
         return text
     words = list(_WORD.finditer(text))
     kinds = "".join(map(_classify, (word[0] for word in words)))

@@ -338,7 +338,7 @@ function showEmpty(state) {
   const clear = () => { for (const name of set) $(name).value = ""; search(); };
   return set.length
     ? showNotice("No post passes these filters", ["Only the best 300 posts are filtered. Use fewer filters."], [["Remove the filters", clear]])
-    : showNotice("Nothing was found", ["Say it in other words, or search by one formula of it.", "Write formulas between dollars: $x^2 = 2$."], [["Edit the question", () => box.focus()]]);
+    : showNotice("Nothing was found", ["Say it in other words, or with fewer quotes, signs, tags and kinds."], [["Edit the question", () => box.focus()]]);
 }
 
 // The part of the query that is nearest to each part of a post.

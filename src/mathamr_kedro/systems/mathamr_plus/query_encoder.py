@@ -150,6 +150,7 @@ class QueryEncoder:
             read_graph=lambda: fused,
             entry=entry,
             warnings=problems,
+            known=graph.known_share if text is None else 1.0,
         )
 
 
