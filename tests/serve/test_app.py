@@ -100,6 +100,14 @@ def test_errors_have_the_status_of_their_kind(error, status):
     assert detail == str(error) if status != 500 else "secret" not in detail
 
 
+def test_commands_in_refusals_have_the_environment_of_the_server():
+    error = ConfigurationError("run `kedro run --pipelines indexing`")
+    answer = TestClient(
+        create_app(ServeConfig(hosts=("*",), env="own"), Service(error))
+    )
+    assert answer.get("/api/systems").json()["detail"].endswith("indexing --env own`")
+
+
 def test_health_tells_why_the_index_cannot_be_opened():
     service = Service()
     assert connect(service).get("/health").json()["status"] == "ok"

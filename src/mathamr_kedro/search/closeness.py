@@ -20,7 +20,7 @@ from mathamr_kedro.systems.base import ScorePart
 
 WEIGHTS = (-6.06, 6.84, 2.88)
 """Of 1, kv + (1 - k)c and c."""
-FAR = 0.15
+FAR = 0.1
 """Below it nothing close was found: set on queries without an answer."""
 SCALE = ((0.7, "the same"), (0.3, "close"), (FAR, "related"), (0.0, "far"))
 """From which closeness on what is said."""

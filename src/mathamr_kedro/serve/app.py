@@ -28,6 +28,7 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     StorageError,
 )
+from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.search.responses import ErrorResponse, HealthResponse
 from mathamr_kedro.serve.gate import Gate
 from mathamr_kedro.serve.metrics import CONTENT_TYPE, Metrics
@@ -109,7 +110,7 @@ def create_app(
     app.include_router(build_router(lambda: held[0], gate, settings))
     _add_status(app, held, gate, metrics)
     _add_pages(app)
-    _add_errors(app)
+    _add_errors(app, settings)
     if "*" not in settings.hosts:
         app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(settings.hosts))
     app.add_middleware(_Watch, metrics=metrics, config=settings)
@@ -170,7 +171,7 @@ def _make_page(content: bytes, media_type: str) -> Any:
     return show
 
 
-def _add_errors(app: FastAPI) -> None:
+def _add_errors(app: FastAPI, config: ServeConfig) -> None:
     missing = (_STATIC / "missing.html").read_text(encoding="utf-8")
 
     @app.exception_handler(404)
@@ -188,7 +189,8 @@ def _add_errors(app: FastAPI) -> None:
             status = 404
         elif isinstance(exc, _NOT_NOW):
             status = 503
-        answer = _refuse(status, str(exc))
+        told = complete_commands(str(exc), config.env, config.data_root)
+        answer = _refuse(status, told)
         if status == 503:
             answer.headers["Retry-After"] = "5"
         return answer

@@ -20,6 +20,8 @@ from mathamr_kedro.formula.latex.boxes import MAX_WORD
         (r"\cdot\cdot\cdot", "[V!⋯]"),
         ("n!!", "[V!n[!!]]"),
         ("x:=1", "[V!x[:=[N!1]]]"),
+        (r"x\coloneqq1", "[V!x[:=[N!1]]]"),
+        (r"\empty x", "[V!x]"),
         (r"\mathrm{d}x", "[V!d[V!x]]"),
         (r"\mathrm{d2}", "[V!d2]"),
         (r"\mathrm{d}2", "[V!d2]"),

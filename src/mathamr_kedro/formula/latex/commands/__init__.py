@@ -146,7 +146,7 @@ _IGNORED = (
     r" \Huge \nonumber \notag \relax \space \strut \mathstrut \displaylimits \nobreak"
     r" \allowbreak \break \noindent \hfill \hfil \hss \centering \protect \par \null"
     r" \/ \@ \- \DOTSB \DOTSI \DOTSX \nobreakdash \newline \boldmath \leavevmode"
-    r" \unskip \ignorespaces \nolinebreak \linebreak"
+    r" \unskip \ignorespaces \nolinebreak \linebreak \empty"
 ).split()
 
 _BASE: dict[str, Entry] = {
