@@ -246,6 +246,36 @@ def test_a_changed_text_of_an_added_post_is_never_shown(folder, store, caplog):
     assert "are lost (900)" in caplog.text
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", ["cut", "empty", "delete"])
+def test_an_index_of_damaged_texts_or_ids_opens_and_names_what_is_lost(
+    folder, store, tmp_path, caplog, damage
+):
+    """Each file in turn: nothing that was changed by hand is gone without a word."""
+    index = find_updatable(EdgeConnection(folder), store)
+    index.add([make_text("900"), make_text("901", "Is FORMULA_0 odd?")])
+    index.delete(["1"])
+    with open_edge(folder, store) as found:
+        before = found.changes
+    whole = folder.rename(tmp_path / "whole")
+    (segment,) = whole.glob("build-*/posts/segments/*/payload_storage/..")
+    for file in (*segment.glob("payload_storage/*.dat"), *segment.glob("mutable_id*")):
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(whole, folder)
+        damaged = folder / file.relative_to(whole)
+        if damage == "delete":
+            damaged.unlink()
+        else:
+            os.truncate(damaged, file.stat().st_size // 2 if damage == "cut" else 0)
+        caplog.clear()
+        with open_edge(folder, store) as found:
+            kept = found.changes
+            assert len(found.search_maxsim([draw_query(1).vectors], 1000)[0].ids) > 4
+        for key in before.keys - kept.keys:
+            assert key in caplog.text.partition("are lost (")[2], file
+        assert {before.added[key] for key in kept.added} == {*kept.added.values()}
+
+
 @pytest.mark.parametrize("damage", ["cut", "flip", "delete"])
 def test_damage_of_the_note_loses_no_added_post(folder, store, damage):
     index = find_updatable(EdgeConnection(folder), store)

@@ -3,8 +3,8 @@
 ::
 
     indexes/<encoder>/
-      edge.json         which build is in use, what it was made from, and the checksums
-                        of its files
+      edge.json         which build is in use, what it was made from, the posts that were
+                        changed by hand, and the checksums of its files
       build-3f0c.../    posts/  formulas/; never changed once it is in use
       view-9a71.../     the same as one reader sees it
 
@@ -24,7 +24,7 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -49,6 +49,7 @@ from mathamr_kedro.vectors.points import (
     CHANGE,
     CHANGED_AT_ONCE,
     SPACES,
+    Changes,
     Collections,
     Point,
     PointCollection,
@@ -115,6 +116,12 @@ class EdgeConnection(Connection):
         """Return the name of the build in use."""
         return self._read_note().get("build")
 
+    def list_changed(self) -> Collection[PostId] | None:
+        """Return the posts that were changed by hand as the note names them."""
+        with contextlib.suppress(DamagedFileError):
+            return self._read_note().get("changed")
+        return None
+
     def verify(self) -> Iterator[DamagedFileError]:
         """Read the build in use whole and yield what is wrong with each file."""
         try:
@@ -138,7 +145,7 @@ class EdgeConnection(Connection):
     @contextmanager
     def building(self, content: str, width: int) -> Iterator[Collections]:
         """Make a build and put it into use."""
-        with self._new_build(content) as build:
+        with self._new_build(content) as (build, note):
             _reserve(self.folder, 0)
             posts, formulas = (
                 EdgeCollection.create(build / kind, kind, width, self.hnsw)
@@ -147,6 +154,7 @@ class EdgeConnection(Connection):
             collections = Collections(posts, formulas)
             try:
                 yield collections
+                note["changed"] = sorted(Changes.read(posts).keys)
                 _reserve(build, _count_bytes(build))  # graphs come with a copy of all
                 for collection in (posts, formulas):
                     collection.optimize()
@@ -159,27 +167,29 @@ class EdgeConnection(Connection):
     ) -> Iterator[Collections]:
         """Copy the build in use, and put the changed copy into use."""
         old = self.folder / str(self.read_version())
-        with self._new_build(content) as build:
+        with self._new_build(content) as (build, note):
             _reserve(self.folder, _count_bytes(old) // _COPIES)
             shutil.copytree(old, build, copy_function=_copy)
             collections = _open_collections(build)
             try:
                 yield collections
+                note["changed"] = sorted(Changes.read(collections.posts).keys)
             finally:
                 collections.close()
 
     @contextmanager
-    def _new_build(self, content: str) -> Iterator[Path]:
+    def _new_build(self, content: str) -> Iterator[tuple[Path, dict[str, Any]]]:
         """Give a folder to fill; put it into use in one step, with its checksums."""
         self._remove_unused()
         build = self.folder / f"build-{uuid4().hex}"
+        note: dict[str, Any] = {"build": build.name, "content": content}
         try:
-            yield build
+            yield build, note
         except BaseException:
             shutil.rmtree(build, ignore_errors=True)
             raise
         sync_folder(build)
-        note = {"build": build.name, "content": content, "files": _sum_files(build)}
+        note |= {"files": _sum_files(build)}
         note |= {"checksum": checksum(note)}
         write_text(self.folder / _NOTE, json.dumps(note))
         self._remove_unused()
@@ -358,14 +368,8 @@ class EdgeCollection(PointCollection):
     @classmethod
     def open(cls, folder: Path) -> EdgeCollection:
         """Open a collection."""
-        try:
+        with _naming_damage(folder):
             return cls(qe.EdgeShard.load(str(folder)), folder)
-        except BaseException as exc:  # a panic of Rust is no Exception
-            if isinstance(exc, Exception) or type(exc).__name__ == "PanicException":
-                raise DamagedFileError(
-                    f"Expected an index in {str(folder)!r} ({exc}); {_REMEDY}"
-                ) from exc
-            raise
 
     @classmethod
     def create(
@@ -404,17 +408,20 @@ class EdgeCollection(PointCollection):
             )
             for query in queries
         ]
-        return [[Point.of(p) for p in self._shard.query(r)] for r in requests]
+        with _naming_damage(self._folder):
+            return [[Point.of(p) for p in self._shard.query(r)] for r in requests]
 
     def _retrieve(self, point_ids: Sequence[PointId], space: str) -> Any:
-        return self._shard.retrieve(list(point_ids), False, [space])
+        with _naming_damage(self._folder):
+            return self._shard.retrieve(list(point_ids), False, [space])
 
     def _scroll_changed(self, offset: Any) -> tuple[list[Any], Any]:
         chosen = qe.Filter(must_not=[qe.IsEmptyCondition(CHANGE)])
         request = qe.ScrollRequest(
             offset=offset, limit=CHANGED_AT_ONCE, filter=chosen, with_payload=True
         )
-        points, following = self._shard.scroll(request)
+        with _naming_damage(self._folder):
+            points, following = self._shard.scroll(request)
         return points, following
 
     def upsert(self, points: Sequence[Point]) -> None:
@@ -444,6 +451,19 @@ class EdgeCollection(PointCollection):
             self._shard.close()
         finally:
             self.release()
+
+
+@contextmanager
+def _naming_damage(folder: Path) -> Iterator[None]:
+    """Raise :class:`DamagedFileError` for whatever the engine raises or panics at."""
+    try:
+        yield
+    except BaseException as exc:  # a panic of Rust is no Exception
+        if isinstance(exc, Exception) or type(exc).__name__ == "PanicException":
+            raise DamagedFileError(
+                f"Expected an index in {str(folder)!r} ({exc}); {_REMEDY}"
+            ) from exc
+        raise
 
 
 def _make_space(width: int, hnsw: HnswConfig, space: str) -> Any:

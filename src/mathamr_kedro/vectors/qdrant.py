@@ -127,14 +127,36 @@ class Connection(ABC):
     def read_changes(self) -> Changes:
         """Return what was changed by hand in the index in use, whatever its content.
 
+        Posts that are lost are named in the log.
+
         Raises:
             InputError: there is none, or it is damaged.
         """
         collections = self.open(None).collections
         try:
-            return Changes.read(collections.posts)
+            changes = Changes.read(collections.posts)
         finally:
             collections.close()
+        self.report_lost(changes)
+        return changes
+
+    def report_lost(self, changes: Changes, problem: str = "") -> None:
+        """Say which posts that were changed by hand are not among those read."""
+        noted = self.list_changed()
+        lost = sorted({*changes.damaged, *(noted or ())} - changes.keys)
+        if problem and noted is None:
+            lost = ["all of them"]
+        if lost:
+            logger.warning(
+                "Index is corrupt; posts that were changed by hand are lost (%s%s): "
+                "add their files again with `mathamr index add`, or delete them again",
+                ", ".join(lost),
+                problem,
+            )
+
+    def list_changed(self) -> Collection[PostId] | None:
+        """Return the posts that were changed by hand; ``None``: nothing notes them."""
+        return None
 
     @abstractmethod
     def open(self, content: str | None) -> Opened:
@@ -595,21 +617,11 @@ def _name_content(connection: Connection, store: VectorStore) -> str:
 def _rescue(connection: Connection) -> Changes:
     """Return what was changed by hand in an index that cannot be used."""
     try:
-        changes = connection.read_changes()
-    except MissingInputError:
-        return Changes()
+        return connection.read_changes()
     except InputError as exc:
-        lost = f"all of them: {exc}"
-        changes = Changes()
-    else:
-        lost = ", ".join(changes.damaged)
-    if lost:
-        logger.warning(
-            "Index is corrupt; posts that were changed by hand are lost (%s): add "
-            "their files again with `mathamr index add`, or delete them again",
-            lost,
-        )
-    return changes
+        problem = "" if isinstance(exc, MissingInputError) else f": {exc}"
+        connection.report_lost(Changes(), problem)
+        return Changes()
 
 
 def _build(connection: Connection, store: VectorStore, changes: Changes) -> None:
