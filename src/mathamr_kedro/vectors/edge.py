@@ -3,8 +3,8 @@
 ::
 
     indexes/<encoder>/
-      edge.json         which build is in use, what it was made from, the posts that were
-                        changed by hand, and the checksums of its files
+      edge.json         which build is in use, what it was made from, the checksums of
+                        its files, and which posts were changed by hand
       build-3f0c.../    posts/  formulas/; never changed once it is in use
       view-9a71.../     the same as one reader sees it
 
