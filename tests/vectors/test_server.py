@@ -13,7 +13,6 @@ from qdrant_client.http.exceptions import (
 )
 
 from mathamr_kedro.base.errors import WorkerError
-from mathamr_kedro.vectors import server
 from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode, ServerConfig
 from mathamr_kedro.vectors.qdrant import QdrantIndex
 from mathamr_kedro.vectors.server import Retry, ServerConnection, connect
@@ -136,11 +135,18 @@ def test_a_real_server_finds_the_same(store, posts, tmp_path):
                 client.delete_collection(collection.name)
 
 
-def test_building_waits_until_the_graphs_are_there(open_server, store, monkeypatch):
+def test_building_waits_until_the_graphs_are_there(
+    client, open_server, store, monkeypatch
+):
     states = iter(["yellow", "yellow", "green", "yellow", "green"])
     waits: list[float] = []
     # A server of a few posts has its graphs at once.
-    monkeypatch.setattr(server.ServerConnection, "_status", lambda *_: next(states))
+    read = client.get_collection
+
+    def describe(name):
+        return read(name).model_copy(update={"status": next(states, "green")})
+
+    monkeypatch.setattr(client, "get_collection", describe)
     open_server(store, retry=Retry(sleep=waits.append))
     assert len(waits) == 3
 
