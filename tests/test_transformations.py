@@ -88,7 +88,7 @@ def build_trees(tmp_path: Path) -> object:
 
 
 def parse(tmp_path: Path) -> object:
-    return ParseTexts(max_tokens=12)(TEXTS)
+    return ParseTexts()(TEXTS)
 
 
 def fuse(tmp_path: Path) -> object:
@@ -133,7 +133,7 @@ OUTPUTS = {
     "corpus.extraction.VERSION": (clean, 8, "71e78743446bad3e"),
     "formula.tree_rows.VERSION": (build_trees, 2, "ea95fe5120fe674b"),
     "ParseTexts.VERSION or BuiltinConfig.VERSION": (
-        parse, (1, 1), "308ec19e76dd96ad",
+        parse, (1, 1), "909f6ee195896256",
     ),
     "FuseRecords.VERSION": (fuse, 1, "f9dc299eb65f52a8"),
     "graph.blocks.VERSION": (prepare, 2, "dfe93b722db40c73"),

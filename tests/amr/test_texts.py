@@ -19,7 +19,7 @@ def test_texts_become_penman():
 
 
 def test_the_function_travels_without_its_parser():
-    function = ParseTexts(max_tokens=50)
+    function = ParseTexts()
     function.prepare()
     assert pickle.loads(pickle.dumps(function)) == function
     assert len(pickle.dumps(function)) < 2_000

@@ -231,7 +231,7 @@ def test_an_id_of_a_thousand_characters_is_one(folder):
         ({"_id": " ", "id": "d9", "text": "x"}, "expected an id, got an empty one"),
         ({"_id": "d9", "text": "x", "title": ["T"]}, "'title'"),
         ({"_id": "d9", "text": "x", "metadata": {"tags": "a"}}, "a list of tags"),
-        ({"_id": "d9", "text": None}, "expected one of text"),
+        ({"_id": "d9", "text": None}, "expected a text as 'text'"),
     ],
 )
 def test_what_is_wrong_with_a_record_is_told(folder, record, detail):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, get_args
 
@@ -33,7 +33,10 @@ Record = tuple[str, dict[str, Any]]
 
 
 def read_posts(
-    records: Iterable[Record | Failure], source: str, markup: Markup
+    records: Iterable[Record | Failure],
+    source: str,
+    markup: Markup,
+    texts: Sequence[str] = _TEXTS,
 ) -> Iterator[RawPost | Failure]:
     """Yield the documents of records, and a question and its answer of a thread.
 
@@ -41,6 +44,7 @@ def read_posts(
         records: with a text, or a question with or without its answer.
         source: name of the file.
         markup: of records that do not name theirs.
+        texts: fields of which each record has one.
     """
     for found in records:
         if isinstance(found, Failure):
@@ -48,7 +52,7 @@ def read_posts(
             continue
         place, record = found
         record = {key: value for key, value in record.items() if value is not None}
-        problem = next(_find_problems(record), None)
+        problem = next(_find_problems(record, texts), None)
         if problem is None:
             yield from _read_record(record, source, place, markup)
         else:
@@ -60,7 +64,7 @@ def read_benchmark_rows(
     records: Iterable[Record | Failure], source: str, markup: Markup
 ) -> Iterator[RawPost | Failure]:
     """Yield the documents or queries of records in the form of BEIR."""
-    return read_posts(convert(records, _rename), source, markup)
+    return read_posts(convert(records, _rename), source, markup, ("text",))
 
 
 def _rename(found: Record) -> Record:
@@ -114,15 +118,16 @@ def _read_record(
         )
 
 
-def _find_problems(record: Mapping[str, Any]) -> Iterator[str]:
+def _find_problems(record: Mapping[str, Any], texts: Sequence[str]) -> Iterator[str]:
     name = record.get("id", "-")
     if not str(name).strip():
         yield "expected an id, got an empty one or none"
     if isinstance(name, float) or len(str(name)) > _MAX_ID:
         yield f"expected an id of at most {_MAX_ID} characters, got {str(name)[:80]!r}"
-    if not any(key in record for key in _TEXTS):
-        yield f"expected one of {', '.join(_TEXTS)}, got {', '.join(record)!r}"
-    for key in ("id", "title", *_TEXTS):
+    if not any(key in record for key in texts):
+        wanted = " or ".join(map(repr, texts))
+        yield f"expected a text as {wanted}, got only {', '.join(record)!r}"
+    for key in ("id", "title", *texts):
         if isinstance(record.get(key), (list, dict, bool)):
             yield f"expected a text as {key!r}, got {str(record[key])[:80]!r}"
     if record.get("format") not in (None, *get_args(Markup)):
