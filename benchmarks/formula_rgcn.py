@@ -30,9 +30,9 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.node import SLT_EDGES, Node
 from mathamr_kedro.graph import GraphBatch
+from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
 from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder
-from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.training import PairTraining
 from mathamr_kedro.vectors import ExactSpace
 

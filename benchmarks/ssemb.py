@@ -22,9 +22,9 @@ from torch import Tensor
 from torch_geometric.nn import GINConv, global_add_pool
 
 from mathamr_kedro.base.machines import Machine
+from mathamr_kedro.systems.ssemb.config import StructureConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphBatch
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
-from mathamr_kedro.systems.ssemb.system import StructureConfig
 from mathamr_kedro.systems.ssemb.training import Batch, StructureTraining
 
 

@@ -56,6 +56,12 @@ if TYPE_CHECKING:
 Target: TypeAlias = Literal["posts", "formulas"]
 """What is searched for: Task 1 of ARQMath asks for posts, Task 2 for formulas."""
 
+PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
+FormulaTerms: TypeAlias = Literal[
+    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
+]
+"""What BM25 compares; the names of its systems."""
+
 TARGET_OF: Mapping[str, Target] = {
     "task1": "posts",
     "task2": "formulas",

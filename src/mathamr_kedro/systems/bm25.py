@@ -42,6 +42,8 @@ from mathamr_kedro.graph import read_math_graph
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
+    FormulaTerms,
+    PostTerms,
     PostTypes,
     Query,
     Target,
@@ -53,7 +55,6 @@ from mathamr_kedro.systems.base import (
     name_formulas,
     save_formulas,
 )
-from mathamr_kedro.systems.registry import FormulaTerms, PostTerms
 from mathamr_kedro.text import (
     TermIndex,
     list_graph_terms,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.base import System, Target
+from mathamr_kedro.systems.base import FormulaTerms, PostTerms, System, Target
 
 LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
@@ -19,10 +19,6 @@ LEARNING: Mapping[str, str] = {
 }
 """Class of each system that learns, below this package."""
 
-PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
-FormulaTerms: TypeAlias = Literal[
-    "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
-]
 _ENCODERS = ("minilm", "mpnet", "mathamr_text_small", "mathamr_text", "text")
 BASELINES_OF: Mapping[Target, tuple[str, ...]] = {
     "posts": (

@@ -13,6 +13,7 @@ from mathamr_kedro.base.errors import DamagedFileError, MissingInputError
 from mathamr_kedro.base.vocabulary import Vocabulary
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.model.backends import TRITON_DIMS
+from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import ForestBuilder, TreeVocabulary
 from mathamr_kedro.systems.formula_rgcn.network import (
     NodeEncoder,
@@ -21,7 +22,6 @@ from mathamr_kedro.systems.formula_rgcn.network import (
     make_encoders,
     save_encoders,
 )
-from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
 from tests.systems.formula_rgcn.trees import (
     BACK,
     LABELS,

@@ -12,8 +12,8 @@ import torch
 
 from mathamr_kedro.base.arrays import read_arrays
 from mathamr_kedro.base.ragged import RaggedVectors
+from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import write_forests
-from mathamr_kedro.systems.formula_rgcn.system import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.training import PairTraining, compare_graphs
 from tests.systems.formula_rgcn.conftest import SMALL
 

@@ -19,8 +19,8 @@ from mathamr_kedro.formula.graphs import linearise
 from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
 from mathamr_kedro.graph.fusion import fuse_graph, write_fused
 from mathamr_kedro.systems import Collection, Query
+from mathamr_kedro.systems.mathamr.config import ModelConfig, Representation
 from mathamr_kedro.systems.mathamr.contexts import Contexts, LinearGraph
-from mathamr_kedro.systems.mathamr.system import ModelConfig, Representation
 from tests.systems.mathamr.world import draw_graph, find_trees, make_post, make_topic
 
 FORMULAS = ("x^n+y^n", "\\frac{a}{b}", "2x-3", "\\sum_{i=1}^ni", "f(x,y,z)")

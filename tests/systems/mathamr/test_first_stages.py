@@ -8,8 +8,8 @@ from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.systems import Collection, Query
+from mathamr_kedro.systems.mathamr.config import SearchConfig
 from mathamr_kedro.systems.mathamr.search import open_first_stages
-from mathamr_kedro.systems.mathamr.system import SearchConfig
 
 FORMULAS = [
     FormulaInstance("12", "v1", "p12", "x"),

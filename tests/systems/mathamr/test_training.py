@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.encoder import (
     contrastive_loss,
     multiple_negatives_loss,
 )
 from mathamr_kedro.systems.mathamr.judged import write_triples
-from mathamr_kedro.systems.mathamr.system import ModelConfig
 from mathamr_kedro.systems.mathamr.training import (
     FoldTraining,
     Triple,

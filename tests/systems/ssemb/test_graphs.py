@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.formula.graphs import build_shared_graph
+from mathamr_kedro.systems.ssemb.config import AugmentationConfig
 from mathamr_kedro.systems.ssemb.graphs import (
     WILDCARDS,
     Draws,
@@ -22,7 +23,6 @@ from mathamr_kedro.systems.ssemb.graphs import (
     make_view,
     read_labels,
 )
-from mathamr_kedro.systems.ssemb.system import AugmentationConfig
 from tests.systems.ssemb.slow import (
     chance,
     draw_trees,

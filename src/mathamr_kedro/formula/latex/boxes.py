@@ -16,8 +16,7 @@ the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from mathamr_kedro.formula.latex.alphabets import STICKY, Font
 from mathamr_kedro.formula.latex.nodes import (
@@ -29,10 +28,6 @@ from mathamr_kedro.formula.latex.nodes import (
     attach_script,
 )
 from mathamr_kedro.formula.latex.symbols import ABSENT, INVISIBLE_PLUS, SYMBOLS, Symbol
-
-if TYPE_CHECKING:
-    from mathamr_kedro.formula.latex.reader import Reader
-
 
 _DOT = SYMBOLS["."]
 _CDOT = SYMBOLS[r"\cdot"]
@@ -231,8 +226,6 @@ class Group:
 
 
 Box: TypeAlias = Item | Group
-Handler: TypeAlias = Callable[["Reader", list[Box]], None]
-Entry: TypeAlias = Symbol | Handler
 
 
 def append_group(boxes: list[Box], inner: list[Box], braced: bool) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from functools import lru_cache, partial
 
 from mathamr_kedro.formula.latex.alphabets import MATH, Font
-from mathamr_kedro.formula.latex.boxes import Box, Entry, Group, Handler
+from mathamr_kedro.formula.latex.boxes import Box, Group
 from mathamr_kedro.formula.latex.commands import list_entries
 from mathamr_kedro.formula.latex.commands.constructs import long_arrow
 from mathamr_kedro.formula.latex.nodes import (
@@ -26,7 +26,7 @@ from mathamr_kedro.formula.latex.nodes import (
     Script,
     ScriptMark,
 )
-from mathamr_kedro.formula.latex.reader import Reader
+from mathamr_kedro.formula.latex.reader import Entry, Handler, Reader
 from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol
 
 STRETCHED = "STRETCHED"

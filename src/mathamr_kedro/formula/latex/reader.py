@@ -11,9 +11,10 @@ items are always ready-made.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 from mathamr_kedro.formula.latex.alphabets import MATH, Font
-from mathamr_kedro.formula.latex.boxes import Box, Entry, arrange_fragments, settle_row
+from mathamr_kedro.formula.latex.boxes import Box, arrange_fragments, settle_row
 from mathamr_kedro.formula.latex.grammar import parse_row
 from mathamr_kedro.formula.latex.limits import MAX_DEPTH, LimitError
 from mathamr_kedro.formula.latex.nodes import (
@@ -26,6 +27,11 @@ from mathamr_kedro.formula.latex.nodes import (
 )
 from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol
 from mathamr_kedro.formula.latex.tokens import END, TokenStream
+
+Handler: TypeAlias = Callable[["Reader", list[Box]], None]
+"""Obeys a command: reads its arguments and appends boxes."""
+Entry: TypeAlias = Symbol | Handler
+"""What a token means."""
 
 DISPLAY, TEXT, SCRIPT, SCRIPTSCRIPT = range(4)
 """Styles of math mode, from large to small."""

@@ -36,7 +36,7 @@ from mathamr_kedro.systems.weights import load_weights, save_weights
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula import FormulaTree
-    from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
+    from mathamr_kedro.systems.formula_rgcn.config import RgcnConfig
 
 _LAYERS = 2
 """The paper names no number."""

@@ -46,9 +46,9 @@ from mathamr_kedro.systems.base import (
     Rankings,
     choose_instances,
 )
+from mathamr_kedro.systems.formula_rgcn.config import FormulaRgcnConfig, Fusion
 from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind
 from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder, load_encoders
-from mathamr_kedro.systems.formula_rgcn.system import FormulaRgcnConfig, Fusion
 from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter, take_batches
 

@@ -1,61 +1,15 @@
-"""The system, and its parameters: those of its weights, and those of its search."""
+"""Formula graph retrieval as a system."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar
 
-from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
-from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind, write_forests
-from mathamr_kedro.systems.formula_rgcn.training import PAIRINGS, Pairing, PairTraining
-from mathamr_kedro.systems.formula_training import FormulaTrainingConfig
-
-Fusion: TypeAlias = Literal["max", "avg", "f1", "rrf"]
-
-
-@dataclass(frozen=True)
-class RgcnConfig(FormulaTrainingConfig):
-    """Parameters that decide the weights."""
-
-    pairs: Pairing = "inner_outer"
-    """Which graphs are paired in training; see :data:`PAIRINGS`."""
-    hidden_dim: int = 100
-    """Numbers of a node vector; 100 in the paper."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_range(self, "hidden_dim", least=1)
-
-    @property
-    def kinds(self) -> tuple[Kind, ...]:
-        """The representations that are trained and searched."""
-        named = {name for pair in PAIRINGS[self.pairs] for name in pair}
-        return tuple(k for k in KINDS if named & {k, f"{k}_sub"})
-
-
-@dataclass(frozen=True)
-class SearchConfig:
-    """Parameters of the index and the search."""
-
-    fusion: Fusion = "max"
-    """How the system's own name fuses the scores of both representations."""
-    parts: tuple[Kind | Fusion, ...] = ("slg", "opg", "avg", "f1", "rrf")
-    """What is compared beside it, as ``formula_rgcn/slg``: one representation, or
-    another fusion."""
-    normalise: bool = True
-    """Divide Eq. 4 by the number of query nodes: the graphs of a formula differ in
-    size, and the larger one would decide ``max``. The paper does not."""
-
-
-@dataclass(frozen=True)
-class FormulaRgcnConfig:
-    """Parameters below ``systems.formula_rgcn``."""
-
-    model: RgcnConfig = field(default_factory=RgcnConfig)
-    search: SearchConfig = field(default_factory=SearchConfig)
+from mathamr_kedro.systems.formula_rgcn.config import FormulaRgcnConfig
+from mathamr_kedro.systems.formula_rgcn.forest import write_forests
+from mathamr_kedro.systems.formula_rgcn.training import PairTraining
 
 
 class FormulaRgcn(PaperSystem):

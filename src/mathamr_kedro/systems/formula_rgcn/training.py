@@ -20,9 +20,8 @@ same, as in Figure 3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -31,6 +30,7 @@ from torch import Tensor, nn
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import multi_positive_info_nce
 from mathamr_kedro.model.maxsim import best_products
+from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import Forest, Numbers
 from mathamr_kedro.systems.formula_rgcn.network import (
     fill_width,
@@ -39,24 +39,6 @@ from mathamr_kedro.systems.formula_rgcn.network import (
 )
 from mathamr_kedro.systems.formula_training import FormulaTraining
 
-if TYPE_CHECKING:
-    from mathamr_kedro.systems.formula_rgcn.system import RgcnConfig
-
-Pairing: TypeAlias = Literal["slg", "opg", "slg_opg", "inner", "outer", "inner_outer"]
-
-_CROSSED = (("slg", "opg"), ("opg", "slg"))
-_INNER = (("slg", "slg_sub"), ("opg", "opg_sub"))
-_OUTER = (("slg", "opg_sub"), ("opg", "slg_sub"))
-PAIRINGS: Mapping[Pairing, tuple[tuple[str, str], ...]] = {
-    "slg": _INNER[:1],
-    "opg": _INNER[1:],
-    "slg_opg": _CROSSED,
-    "inner": (*_INNER, *_CROSSED),
-    "outer": (*_CROSSED, *_OUTER),
-    "inner_outer": (*_INNER, *_OUTER, *_CROSSED),
-}
-"""The six ways to pair graphs (section 3): the reference, and where its nodes look for
-partners; ``_sub`` is a sub-expression."""
 _TEMPERATURE = 0.1
 """The τ of Eq. 2, as in the paper."""
 

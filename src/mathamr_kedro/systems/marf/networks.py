@@ -52,7 +52,7 @@ from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import info_nce
 from mathamr_kedro.model.maxsim import maxsim
-from mathamr_kedro.systems.marf.system import Objective, Scoring
+from mathamr_kedro.systems.marf.config import Objective, Scoring
 from mathamr_kedro.systems.weights import Transformer
 
 Ids: TypeAlias = NDArray[np.int32]

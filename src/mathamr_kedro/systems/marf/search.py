@@ -46,6 +46,7 @@ from mathamr_kedro.systems.base import (
     choose_instances,
     name_formulas,
 )
+from mathamr_kedro.systems.marf.config import MarfConfig, ModelConfig, SearchConfig
 from mathamr_kedro.systems.marf.networks import (
     ContextEncoder,
     encode_rows,
@@ -60,7 +61,6 @@ from mathamr_kedro.systems.marf.posts import (
     read_formula,
     read_post,
 )
-from mathamr_kedro.systems.marf.system import MarfConfig, ModelConfig, SearchConfig
 from mathamr_kedro.systems.marf.training import (
     FORMULA,
     FUSION,

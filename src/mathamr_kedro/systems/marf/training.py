@@ -53,6 +53,7 @@ from mathamr_kedro.learning.loop import (
 )
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Epochs
+from mathamr_kedro.systems.marf.config import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.marf.networks import (
     ContextEncoder,
     FormulaEncoder,
@@ -64,7 +65,6 @@ from mathamr_kedro.systems.marf.networks import (
     scale_tokens,
     score_batch,
 )
-from mathamr_kedro.systems.marf.system import ModelConfig, PhaseConfig, Scoring
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter
 from mathamr_kedro.systems.weights import load_weights, save_weights
 

@@ -36,7 +36,7 @@ from mathamr_kedro.graph.math_graph import (
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.sentences import Sentences
 from mathamr_kedro.systems.base import Collection, Query
-from mathamr_kedro.systems.mathamr.system import Representation
+from mathamr_kedro.systems.mathamr.config import Representation
 
 logger = logging.getLogger(__name__)
 

@@ -42,6 +42,7 @@ from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
+    FormulaTerms,
     Query,
     Ranker,
     Rankings,
@@ -52,11 +53,10 @@ from mathamr_kedro.systems.bm25 import FormulaTermIndex
 from mathamr_kedro.systems.folds import ALL
 from mathamr_kedro.systems.formula_table import FormulaTable
 from mathamr_kedro.systems.fusion import Fusion
+from mathamr_kedro.systems.mathamr.config import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
-from mathamr_kedro.systems.mathamr.system import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.training import FOLDS
-from mathamr_kedro.systems.registry import FormulaTerms
 from mathamr_kedro.systems.vector_rows import VectorRows, write_rows
 from mathamr_kedro.trec import read_run
 

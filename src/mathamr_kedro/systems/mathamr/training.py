@@ -34,12 +34,12 @@ from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.learning.loop import VALIDATION_LOSS, ModuleLearner, Training
 from mathamr_kedro.systems.base import Epochs
 from mathamr_kedro.systems.folds import ALL
+from mathamr_kedro.systems.mathamr.config import ModelConfig
 from mathamr_kedro.systems.mathamr.encoder import (
     TextEncoder,
     contrastive_loss,
     multiple_negatives_loss,
 )
-from mathamr_kedro.systems.mathamr.system import ModelConfig
 
 logger = logging.getLogger(__name__)
 

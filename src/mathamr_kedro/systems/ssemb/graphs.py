@@ -34,7 +34,7 @@ from mathamr_kedro.base.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from mathamr_kedro.formula.graphs import FormulaGraph
-    from mathamr_kedro.systems.ssemb.system import AugmentationConfig
+    from mathamr_kedro.systems.ssemb.config import AugmentationConfig
 
 MASK = 1
 """Number of labels that are hidden."""

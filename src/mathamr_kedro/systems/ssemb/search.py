@@ -35,9 +35,9 @@ from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import Collection, Query, Rankings
 from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
+from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, read_labels
 from mathamr_kedro.systems.ssemb.network import StructureEncoder
-from mathamr_kedro.systems.ssemb.system import SSEmbConfig
 from mathamr_kedro.systems.ssemb.training import LABELS, WEIGHTS
 from mathamr_kedro.systems.vector_rows import VectorRows, write_rows
 from mathamr_kedro.systems.weights import load_weights

@@ -32,7 +32,7 @@ from mathamr_kedro.systems.ssemb.network import StructureEncoder
 from mathamr_kedro.systems.weights import save_weights
 
 if TYPE_CHECKING:
-    from mathamr_kedro.systems.ssemb.system import StructureConfig
+    from mathamr_kedro.systems.ssemb.config import StructureConfig
 
 GRAPHS, LABELS, WEIGHTS = "graphs.arrays", "labels.json", "weights.arrays"
 _TEMPERATURE = 0.2

@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 from mathamr_kedro.formula.latex.alphabets import MATH, STICKY, Font
 from mathamr_kedro.formula.latex.boxes import (
     Box,
-    Entry,
     append_group,
     append_symbol,
 )
@@ -30,6 +29,7 @@ from mathamr_kedro.formula.latex.reader import (
     SCRIPT,
     SCRIPTSCRIPT,
     TEXT,
+    Entry,
     Reader,
 )
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol

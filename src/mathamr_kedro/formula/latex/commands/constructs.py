@@ -13,7 +13,7 @@ from __future__ import annotations
 from functools import partial
 
 from mathamr_kedro.formula.latex.alphabets import ROMAN
-from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
+from mathamr_kedro.formula.latex.boxes import Box, Group, pour
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Dual,
@@ -30,6 +30,7 @@ from mathamr_kedro.formula.latex.reader import (
     SCRIPT,
     SCRIPTSCRIPT,
     TEXT,
+    Handler,
     Reader,
 )
 from mathamr_kedro.formula.latex.symbols import LIMITS, SYMBOLS, Symbol

@@ -27,7 +27,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar, NamedTuple
 
-from mathamr_kedro.formula.latex.boxes import Box, Handler
+from mathamr_kedro.formula.latex.boxes import Box
 from mathamr_kedro.formula.latex.nodes import (
     App,
     Array,
@@ -38,7 +38,7 @@ from mathamr_kedro.formula.latex.nodes import (
     Script,
     Undefined,
 )
-from mathamr_kedro.formula.latex.reader import SCRIPT, TEXT, Reader
+from mathamr_kedro.formula.latex.reader import SCRIPT, TEXT, Handler, Reader
 from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol
 from mathamr_kedro.formula.latex.tokens import END, TokenStream
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from mathamr_kedro.formula.latex.boxes import Box, Group, Handler, pour
+from mathamr_kedro.formula.latex.boxes import Box, Group, pour
 from mathamr_kedro.formula.latex.commands import diagrams
 from mathamr_kedro.formula.latex.nodes import (
     CASES,
@@ -25,7 +25,7 @@ from mathamr_kedro.formula.latex.nodes import (
     Text,
     Undefined,
 )
-from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Reader
+from mathamr_kedro.formula.latex.reader import DISPLAY, SCRIPT, TEXT, Handler, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS, Symbol
 from mathamr_kedro.formula.latex.tokens import END
 

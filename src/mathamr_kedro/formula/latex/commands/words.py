@@ -10,9 +10,9 @@ import string
 from functools import partial
 
 from mathamr_kedro.formula.latex.alphabets import FONTS, MATH, ROMAN, Font
-from mathamr_kedro.formula.latex.boxes import Box, Handler, append_group
+from mathamr_kedro.formula.latex.boxes import Box, append_group
 from mathamr_kedro.formula.latex.nodes import Enclosed, Hint, Item, Text
-from mathamr_kedro.formula.latex.reader import TEXT, Reader
+from mathamr_kedro.formula.latex.reader import TEXT, Handler, Reader
 from mathamr_kedro.formula.latex.symbols import SYMBOLS
 from mathamr_kedro.formula.latex.tokens import END
 
