@@ -140,6 +140,18 @@ def test_pretraining_learns_masked_tokens_and_adds_those_of_latex(
     folder.index(make_prose())
 
 
+def test_pretraining_starts_from_the_seed(tmp_path, text_model) -> None:
+    found = []
+    for name in ("one", "other"):
+        changes = {"pretraining": {**PRETRAINED, "epochs": 1}}
+        folder = create(tmp_path / name, text_model, make_prose(), **changes)
+        folder.train()
+        found.append(read_weights(folder.model))
+        torch.rand(1)  # as other work of the process might
+    for name, array in found[0].items():
+        np.testing.assert_array_equal(found[1][name], array, err_msg=name)
+
+
 def test_tokens_of_another_width_are_projected(tmp_path, text_model, sources) -> None:
     folder = create(tmp_path, text_model, sources, context_width=24)
     folder.train()

@@ -18,7 +18,7 @@ class Marf(PaperSystem):
     name = "marf"
     finds: frozenset[Target] = frozenset({"posts", "formulas"})
     reads = ("posts", "formulas")
-    VERSION: ClassVar[int] = 2
+    VERSION: ClassVar[int] = 3
 
     # What a machine that only trains lacks is imported in the steps that need it.
 

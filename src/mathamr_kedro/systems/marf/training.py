@@ -175,6 +175,7 @@ class MarfTraining:
     def _pretrain(self, encoder: ContextEncoder) -> Epochs:
         """Learn masked tokens and next sentences; half of them are of another post."""
         config, sentences = self._config.pretraining, self._posts.sentences
+        torch.manual_seed(self._seed)  # of both heads
         module = Pretraining(encoder, self._config.max_tokens).to(self._device)
 
         def find_loss(posts: Rows, rng: np.random.Generator) -> Tensor:
