@@ -258,6 +258,7 @@ def test_keys_alone(page: Page, address: str) -> None:
     assert page.run("document.activeElement.classList.contains('card')")
     for _ in range(2):
         page.press("Tab")
+    page.wait("document.activeElement.classList.contains('formula')")
     page.press("Enter")
     page.wait("!document.querySelector('#menu').hidden")
     page.press("ArrowDown")
