@@ -10,19 +10,26 @@ texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> on
 from __future__ import annotations
 
 import logging
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, groupby
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
-from mathamr_kedro.amr.graphs import AMRGraph, ParseFailure, merge_graphs
+from mathamr_kedro.amr.graphs import (
+    PLACEHOLDER,
+    AMRGraph,
+    ParseFailure,
+    merge_graphs,
+)
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     GraphError,
     MissingInputError,
     WorkerError,
 )
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.workers import WorkerConfig, explain_error
 
 logger = logging.getLogger(__name__)
@@ -30,6 +37,10 @@ logger = logging.getLogger(__name__)
 _CHUNKS_PER_CALL = 64
 MAX_SENTENCES = 2000
 """Of a text: each has a vector, of which an index takes some thousands in a post."""
+
+
+_WORD = re.compile(r"[^\W_]")
+"""What has none is no sentence to a parser."""
 
 
 class AMRParser(Protocol):
@@ -109,14 +120,12 @@ def parse_documents(
     chunks: list[tuple[int, Chunk]] = []
     cut: dict[int, ParseFailure] = {}
     for n, text in enumerate(texts):
-        total = 0
-        for chunk in split_chunks(text, max_tokens):
-            total += len(chunk.sentences)
-            if total > MAX_SENTENCES:
-                detail = f"only its first {MAX_SENTENCES:,} sentences are parsed"
-                cut[n] = ParseFailure("text_cut", detail)
-                break
-            chunks.append((n, chunk))
+        every = split_chunks(text, max_tokens)
+        first = _take_first(every)
+        if len(first) < len(every):
+            detail = f"only its first {MAX_SENTENCES:,} sentences are parsed"
+            cut[n] = ParseFailure("text_cut", detail)
+        chunks += [(n, chunk) for chunk in first]
     results: list[AMRGraph | ParseFailure] = []
     for start in range(0, len(chunks), batch_size):
         batch = [chunk for _, chunk in chunks[start : start + batch_size]]
@@ -131,6 +140,30 @@ def parse_documents(
     for n, failure in cut.items():
         by_text[n].append(failure)
     return [_assemble(text, by_text.get(n, [])) for n, text in enumerate(texts)]
+
+
+def _take_first(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+    """Return the first chunks, of :data:`MAX_SENTENCES` together."""
+    total = accumulate(len(chunk.sentences) for chunk in chunks)
+    return chunks[: sum(count <= MAX_SENTENCES for count in total)]
+
+
+def list_sentences(text: str, formula_map: Iterable[FormulaMention]) -> list[str]:
+    """Return the sentences of a text that get a graph, in order, with their LaTeX.
+
+    A graph whose number of sentences is another one has lost some of them.
+
+    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
+    >>> list_sentences("Let FORMULA_0 be even. ?! Then stop.", [mention])
+    ['Let $y^2$ be even.', 'Then stop.']
+    """
+    latex = {m.placeholder: f"${m.latex}$" for m in formula_map}
+    return [
+        PLACEHOLDER.sub(lambda found: latex.get(found[0], found[0]), sentence)
+        for chunk in _take_first(split_chunks(text))
+        for sentence in chunk.sentences
+        if _WORD.search(sentence)
+    ]
 
 
 def parse_isolating(

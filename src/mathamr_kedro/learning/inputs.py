@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.checksums import checksum
@@ -64,9 +65,9 @@ class TrainingInputs:
         columns = [pairs.queries, pairs.documents, pairs.validation]
         checksums = [checksum(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
-        if self.config.model.text_dim and self.shards.texts is not None:
-            texts = np.ascontiguousarray(self.shards.texts)
-            checksums.append(hashlib.blake2b(texts.data).hexdigest())
+        for texts in self._texts:
+            content = np.ascontiguousarray(texts).data
+            checksums.append(hashlib.blake2b(content).hexdigest())
         made_from = checksum(checksums, len(self.shards), totals, self._settings)
         if self.start is not None:
             made_from = checksum(made_from, checksum_model(self.start))
@@ -123,14 +124,26 @@ class TrainingInputs:
                 f"{str(self.shards.folder)!r} (got {wanted!r}); "
                 "preprocessing.text_model chooses the sentence encoder"
             )
+        if self.config.model.sentence_texts and self.shards.sentence_texts is None:
+            raise ConfigurationError(
+                "Expected vectors of sentences for model.sentence_texts true in "
+                f"{str(self.shards.folder)!r} (got none); preprocessing.sentence_texts "
+                "writes them"
+            )
 
     def _sample_texts(self) -> Tensor:
         """(n, width) some of the vectors of texts, spread evenly."""
-        texts = self.shards.texts
-        if texts is None:  # refused before
-            return torch.zeros(0, self.config.model.text_dim)
-        chosen = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)]
-        return torch.from_numpy(np.array(chosen))
+        steps = (max(1, len(texts) // _SAMPLED_TEXTS) for texts in self._texts)
+        chosen = [texts[::n] for texts, n in zip(self._texts, steps, strict=True)]
+        return torch.from_numpy(np.concatenate(chosen))
+
+    @cached_property
+    def _texts(self) -> list[NDArray[np.float16]]:
+        """Vectors that the encoder reads: of documents, then of sentences."""
+        model, shards = self.config.model, self.shards
+        found = [shards.texts] if model.text_dim else []
+        found += [shards.sentence_texts] if model.sentence_texts else []
+        return [texts for texts in found if texts is not None]
 
     @cached_property
     def _settings(self) -> dict[str, object]:

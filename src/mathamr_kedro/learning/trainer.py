@@ -256,8 +256,14 @@ def _take_shape(
             f"(got {schema}); prepare them with its vocabularies "
             "(preprocessing.vocabulary.source)"
         )
-    # An encoder that reads texts may start from one that does not.
-    shape = replace(shape, text_dim=shape.text_dim or config.model.text_dim)
+    # An encoder that reads texts may start from one that does not, one without edges
+    # from one that has them: neither shapes the weights that are there.
+    shape = replace(
+        shape,
+        text_dim=shape.text_dim or config.model.text_dim,
+        sentence_texts=shape.sentence_texts or config.model.sentence_texts,
+        content_edges=shape.content_edges and config.model.content_edges,
+    )
     return replace(config, model=shape)
 
 

@@ -5,7 +5,7 @@
     node types ─ NodeEmbedding ─> h0 ─ RelationalEncoder ─> hL ─ representatives
                                                               └─ ProjectionHead ─> z
                                                      members ─ MemberReadout ─┤
-    vector of the text ─ TextInput ─> (added to h0 of documents) ─────────────┘
+    vectors of texts ─── TextInput ─> (added to h0 of documents, sentences) ──┘
 """
 
 from __future__ import annotations

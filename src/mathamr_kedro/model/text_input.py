@@ -1,16 +1,18 @@
-r"""What document nodes read from the vector of a frozen sentence encoder.
+r"""What nodes read from the vectors of a frozen sentence encoder.
 
-The vector :math:`t_g` of the text of graph :math:`g` reaches its document node
-:math:`v` twice: before the first layer, so that sentences and formulas hear of it from
-there, and inside the projection head (:mod:`.projection`):
+The vector :math:`t_v` of the text of node :math:`v` reaches it twice: before the first
+layer, so that its neighbours hear of it from there, and inside the projection head
+(:mod:`.projection`):
 
 .. math::
-    h_v^{(0)} \mathrel{+}= S\, t_g, \qquad
-    z_v = \text{LayerNorm}\left(W_2\,\text{GELU}(\ldots) + b_2 + E\, t_g\right)
+    h_v^{(0)} \mathrel{+}= S\, t_v, \qquad
+    z_v = \text{LayerNorm}\left(W_2\,\text{GELU}(\ldots) + b_2 + E\, t_v\right)
 
 so that the graph adds structure to what the text says instead of learning words again.
-Graphs without a text (single formulas) have :math:`t_g = 0` and lose nothing. Beyond
-the thesis; ``docs/results/pool.md`` has what it changes.
+The text of a document node is that of its graph, that of a sentence node its sentence
+(``sentence_texts``; otherwise they read nothing). All others, and what has no text
+(single formulas), have :math:`t_v = 0` and lose nothing. Beyond the thesis;
+``docs/results/pool.md`` has what it changes.
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ _SCALE = 8.0
 
 
 class TextInput(nn.Module):
-    """Vectors of texts to terms of document nodes."""
+    """Vectors of texts to terms of the nodes that read them."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
+        self.sentence_texts = config.sentence_texts
         self.start = nn.Linear(config.text_dim, config.hidden_dim, bias=False)
         self.end = nn.Linear(config.text_dim, config.projection_dim, bias=False)
         nn.init.orthogonal_(self.end.weight, gain=_SCALE)
@@ -51,21 +54,20 @@ class TextInput(nn.Module):
 
     def begin(self, batch: GraphBatch) -> Tensor:
         """(N, d) what is added to the first states."""
-        nodes = batch.representative[self._find_documents(batch)]
-        return place_rows(self.start(self._read(batch)), nodes, batch.num_nodes)
+        rows, texts = self._read(batch)
+        nodes = batch.representative[rows]
+        return place_rows(self.start(texts), nodes, batch.num_nodes)
 
     def finish(self, batch: GraphBatch) -> Tensor:
         """(P, d_p) what is added inside the projection head."""
-        rows = self._find_documents(batch)
-        return place_rows(self.end(self._read(batch)), rows, len(batch.representative))
+        rows, texts = self._read(batch)
+        return place_rows(self.end(texts), rows, len(batch.representative))
 
-    @staticmethod
-    def _find_documents(batch: GraphBatch) -> Tensor:
-        """(G,) the last representative of each graph, which is its document."""
-        return (batch.representative_ptr[1:] - 1).long()
+    def _read(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
+        """(n,) representatives that read, and (n, width) their texts.
 
-    def _read(self, batch: GraphBatch) -> Tensor:
-        """(G, width) the texts; zero for graphs without a document node."""
+        Zeros are of graphs without a document node, and of nodes without a text.
+        """
         width = self.start.in_features
         if batch.text is None or batch.text.shape[1] != width:
             found = "none" if batch.text is None else f"{batch.text.shape[1]} numbers"
@@ -74,5 +76,16 @@ class TextInput(nn.Module):
                 f"encoder (got {found}); set preprocessing.text_model to the model "
                 "that the encoder was trained with and run the stage 'preprocessing'"
             )
-        kinds = batch.representative_kind[self._find_documents(batch)]
-        return torch.where((kinds == DOCUMENT)[:, None], batch.text, 0.0)
+        # The last representative of each graph is its document.
+        rows = (batch.representative_ptr[1:] - 1).long()
+        kinds = batch.representative_kind[rows]
+        texts = torch.where((kinds == DOCUMENT)[:, None], batch.text, 0.0)
+        if not self.sentence_texts:
+            return rows, texts
+        if batch.sentence_text is None:
+            raise MalformedInputError(
+                "Expected graphs with vectors of their sentences (got none); set "
+                "preprocessing.sentence_texts and run the stage 'preprocessing'"
+            )
+        both = batch.sentence_text.index_copy(0, rows, texts)
+        return torch.arange(len(both), device=rows.device), both

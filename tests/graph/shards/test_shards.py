@@ -279,5 +279,5 @@ def test_batch_of_one_graph_is_the_same_from_arrays_and_from_shards(
     for place, graph in enumerate(graphs):
         one, other = GraphBatch.of_graph(graph, THESIS_SCHEMA), shards.assemble([place])
         for name, values in vars(other).items():
-            if name not in ("schema", "representative_row", "text"):
+            if name not in ("schema", "representative_row") and values is not None:
                 assert torch.equal(getattr(one, name), values), name

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import SENTENCE, GraphArrays, GraphSchema
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,8 @@ class GraphBatch:
     """(G + 1,)"""
     text: Tensor | None = None
     """(G, width) vectors of a sentence encoder, if the graphs have them; floats."""
+    sentence_text: Tensor | None = None
+    """(P, width) the same of single sentences; zeros for other representatives."""
 
     @classmethod
     def of_graph(
@@ -53,8 +55,17 @@ class GraphBatch:
         graph: GraphArrays,
         schema: GraphSchema,
         text: NDArray[np.floating] | None = None,
+        sentence_texts: NDArray[np.floating] | None = None,
     ) -> GraphBatch:
-        """Make a batch of one graph that is in no shard, such as a query."""
+        """Make a batch of one graph that is in no shard, such as a query.
+
+        Args:
+            graph: its arrays.
+            schema: what their numbers mean.
+            text: (width,) vector of its text.
+            sentence_texts: (n, width) those of its sentences; if it has not just as
+                many, nobody knows whose they are, and zeros take their place.
+        """
         num_virtual = len(graph.member_count)
         arrays = {
             "node_type": graph.node_type,
@@ -72,8 +83,15 @@ class GraphBatch:
             "representative_ptr": np.array([0, len(graph.representative)]),
         }
         tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
-        texts = None if text is None else torch.from_numpy(text[None]).float()
-        return cls(schema=schema, **tensors, text=texts)
+        if text is not None:
+            tensors["text"] = torch.from_numpy(text[None]).float()
+        if sentence_texts is not None:
+            is_sentence = graph.representative_kind == SENTENCE
+            read = np.zeros((len(is_sentence), sentence_texts.shape[1]), np.float32)
+            if np.count_nonzero(is_sentence) == len(sentence_texts):
+                read[is_sentence] = sentence_texts
+            tensors["sentence_text"] = torch.from_numpy(read)
+        return cls(schema=schema, **tensors)
 
     @property
     def num_graphs(self) -> int:

@@ -6,6 +6,8 @@ Vectors of a sentence encoder for the graphs take long, so encoding can be resum
       .texts.part    rows that are encoded, in half precision
       .texts.json    how many texts are done, width of the vectors
       texts.npy      the whole: written last, with a checksum
+
+Those of sentences are written the same way (``sentence_texts``), a row for each.
 """
 
 from __future__ import annotations
@@ -28,13 +30,14 @@ from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Post, restore_latex
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import FORMULA, SENTENCE, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
     FORMULA_NAMES,
     GROUPS,
     NO_NAME,
     NODE_NUMBERS,
+    SENTENCE_TEXTS,
     TEXTS,
     WIDE,
     FormulaName,
@@ -48,20 +51,20 @@ _FLUSH = 1024
 _COPY = 1 << 22
 
 
-def open_texts(folder: Path, rows: int) -> NDArray[np.float16] | None:
-    """Return the vectors of all graphs, unread; ``None`` if there are none.
+def open_texts(path: Path, rows: int) -> NDArray[np.float16] | None:
+    """Return the vectors of all graphs or sentences, unread; ``None`` without any.
 
     Raises:
         MalformedInputError: they are of other graphs.
     """
-    path = folder / TEXTS
     if not path.is_file():
         return None
     texts = np.load(path, mmap_mode="r").view(np.ndarray)
     if texts.ndim != 2 or len(texts) != rows:
         raise MalformedInputError(
-            f"Expected a vector for each of {rows} graphs in {str(path)!r} (got shape "
-            f"{texts.shape}); delete it and run the stage 'preprocessing' again"
+            f"Expected a vector for each of {rows} "
+            f"{'graphs' if path.name == TEXTS else 'sentences'} in {str(path)!r} (got "
+            f"shape {texts.shape}); delete it and run the stage 'preprocessing' again"
         )
     return texts
 
@@ -83,12 +86,12 @@ def write_texts(
     total: int | None = None,
     width: int = 0,
 ) -> int:
-    """Encode the texts of graphs, or resume; do nothing if they are encoded.
+    """Encode texts of graphs or sentences, or resume; do nothing if all are encoded.
 
     Args:
-        path: ``.npy`` file, a row for each graph in half precision.
-        rows: number of graphs; those without a text get zeros.
-        texts: row and text of each graph that has one, always in the same order.
+        path: ``.npy`` file, a row for each graph (or sentence) in half precision.
+        rows: number of them; those without a text get zeros.
+        texts: row and text of each that has one, always in the same order.
         encode: gives a vector to each text.
         total: number of texts, if known; for the lines of progress.
         width: of the zeros, if there are no texts.
@@ -123,17 +126,14 @@ def write_texts(
     return width
 
 
-def join_texts(parts: Iterable[tuple[Path, int]], folder: Path) -> None:
-    """Write the vectors of joined folders, zeros for those without any."""
-    found = [
-        (np.load(p / TEXTS, mmap_mode="r") if (p / TEXTS).is_file() else None, count)
-        for p, count in parts
-    ]
+def join_texts(parts: Iterable[tuple[Path, int]], path: Path) -> None:
+    """Write the vectors of several files to one, zeros for files that are missing."""
+    found = [(open_texts(part, count), count) for part, count in parts]
     widths = [table.shape[1] for table, _ in found if table is not None]
     if not widths:
         return
     shape = (sum(count for _, count in found), widths[0])
-    out = np.lib.format.open_memmap(folder / TEXTS, "w+", np.float16, shape)
+    out = np.lib.format.open_memmap(path, "w+", np.float16, shape)
     start = 0
     for table, count in found:
         if table is not None:
@@ -317,7 +317,13 @@ def join_shards(parts: Iterable[Path], folder: Path) -> None:
                 for start in range(0, len(values), _COPY):
                     out.append(values[start : start + _COPY])
             out.close()
-        counts = [meta.num_graphs for meta in metas]
-        join_texts(zip(folders, counts, strict=True), part)
+        kinds = [np.load(p / "representative_kind.npy", mmap_mode="r") for p in folders]
+        rows = {
+            TEXTS: [meta.num_graphs for meta in metas],
+            SENTENCE_TEXTS: [int(np.count_nonzero(k == SENTENCE)) for k in kinds],
+        }
+        for name, counts in rows.items():
+            texts = [(p / name, n) for p, n in zip(folders, counts, strict=True)]
+            join_texts(texts, part / name)
         joined.write(part)
         write_checksums(part)

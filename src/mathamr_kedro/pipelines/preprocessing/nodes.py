@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from mathamr_kedro.amr import list_sentences
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import CleanText, FormulaInstance, restore_latex
@@ -35,11 +36,14 @@ from mathamr_kedro.graph import (
     describe_prepared,
     report_preparation,
 )
-from mathamr_kedro.graph.shards.layout import TEXTS
-from mathamr_kedro.graph.shards.writer import place_texts, write_texts
+from mathamr_kedro.graph.shards.layout import SENTENCE_TEXTS, TEXTS
+from mathamr_kedro.graph.shards.writer import write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 logger = logging.getLogger(__name__)
+
+_PlacedText: TypeAlias = tuple[int, CleanText]
+"""A text and the place of its graph."""
 
 
 def build_blocks(
@@ -167,6 +171,7 @@ def number_graphs(
             posts=post_texts,
             topics=topic_texts,
             text_model=str(config.text_model),
+            sentence_texts=config.sentence_texts,
         )
     return Preparation(
         parameters=config,
@@ -249,29 +254,57 @@ def _build(
 
 
 def encode_texts(
-    folder: Path, posts: ShardedTable, topics: ShardedTable, text_model: str
+    folder: Path,
+    posts: ShardedTable,
+    topics: ShardedTable,
+    text_model: str,
+    sentence_texts: bool = False,
 ) -> None:
-    """Encode texts of posts and topics for an encoder that reads them, or resume."""
+    """Encode texts of posts and topics for an encoder that reads them, or resume.
+
+    With ``sentence_texts`` each of their sentences, too. Single formulas have no words.
+    """
     graphs = PreparedGraphs(folder)
-    encoder = SentenceEncoder(find_text_model(text_model))
+    encode = SentenceEncoder(find_text_model(text_model)).encode
+    width = 0
+    for shards, read in (
+        (graphs.posts, partial(_read_posts, graphs.posts, posts)),
+        (graphs.topics, partial(_read_topics, graphs.topics, topics)),
+        (graphs.formulas, tuple),
+    ):
+        path, count = shards.folder / TEXTS, len(shards)
+        texts = _restore_texts(read())
+        width = write_texts(path, count, texts, encode, count, width)
+        if sentence_texts:
+            path, count = shards.folder / SENTENCE_TEXTS, int(shards.sentence_ptr[-1])
+            texts = _place_sentences(shards, read())
+            write_texts(path, count, texts, encode, count, width)
 
-    def write(
-        shards: GraphShards, texts: Iterable[tuple[int, str]], total: int, width: int
-    ) -> int:
-        path = shards.folder / TEXTS
-        return write_texts(path, len(shards), texts, encoder.encode, total, width)
 
-    number = len(graphs.posts)
-    places = {key: place for place, key in enumerate(graphs.posts.keys)}
-    width = write(graphs.posts, place_texts(places, posts.records()), number, 0)
-    write(graphs.topics, _read_topics(graphs, topics), len(graphs.topics), width)
-    write(graphs.formulas, (), 0, width)  # they have no words
+def _restore_texts(texts: Iterable[_PlacedText]) -> Iterator[tuple[int, str]]:
+    return ((place, restore_latex(*text)) for place, text in texts)
 
 
-def _read_topics(
-    graphs: PreparedGraphs, topics: ShardedTable
+def _place_sentences(
+    shards: GraphShards, texts: Iterable[_PlacedText]
 ) -> Iterator[tuple[int, str]]:
-    places = {key: place for place, key in enumerate(graphs.topics.keys)}
+    """Yield row and text of each sentence that a graph has a node for."""
+    ptr = shards.sentence_ptr
+    for place, text in texts:
+        rows, sentences = range(ptr[place], ptr[place + 1]), list_sentences(*text)
+        if len(rows) == len(sentences):  # else some were lost, nobody knows which
+            yield from zip(rows, sentences, strict=True)
+
+
+def _read_posts(shards: GraphShards, posts: ShardedTable) -> Iterator[_PlacedText]:
+    places = {key: place for place, key in enumerate(shards.keys)}
+    for post in posts.records():
+        if post.post_id in places:
+            yield places[post.post_id], CleanText(post.text, post.formula_map)
+
+
+def _read_topics(shards: GraphShards, topics: ShardedTable) -> Iterator[_PlacedText]:
+    places = {key: place for place, key in enumerate(shards.keys)}
     for topic in topics.records():
         clean = CleanText(topic.text, topic.formula_map)
         parts = {
@@ -281,4 +314,4 @@ def _read_topics(
         }
         for key, part in parts.items():
             if key in places:
-                yield places[key], restore_latex(*part)
+                yield places[key], part
