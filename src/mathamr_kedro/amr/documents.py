@@ -153,8 +153,8 @@ def list_sentences(text: str, formula_map: Iterable[FormulaMention]) -> list[str
 
     A graph whose number of sentences is another one has lost some of them.
 
-    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
-    >>> list_sentences("Let FORMULA_0 be even. ?! Then stop.", [mention])
+    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=7, end=16)
+    >>> list_sentences("?! Let FORMULA_0 be even. Then stop.", [mention])
     ['Let $y^2$ be even.', 'Then stop.']
     """
     latex = {m.placeholder: f"${m.latex}$" for m in formula_map}
