@@ -85,7 +85,9 @@ def test_every_sentence_gets_the_vector_of_its_text(graphs, tmp_path):
     shutil.copytree(graphs, folder)
     # Post 3 has a graph of two sentences.
     posts = table(
-        ("1", "Is FORMULA_0 even?"), ("2", "a. b."), ("3", "?! Both. FORMULA_0")
+        ("1", "Is FORMULA_0 even?"),
+        ("2", "It is. We see."),
+        ("3", "?! Both. FORMULA_0"),
     )
     topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
     nodes.encode_texts(folder, posts, topics, "tiny", sentence_texts=True)
