@@ -423,7 +423,7 @@ class DeviceShards:
         """(P, width) the texts of sentences; zeros for all else."""
         if self._sentence_texts is None:
             return None
-        rows = self._sentence_rows[representative.element]
+        rows = self._sentence_rows[representative.element].long()
         found = self._sentence_texts[rows.clamp(min=0)].float()
         is_sentence = representative.is_real & (rows >= 0)
         return torch.where(is_sentence[:, None], found, 0.0)
