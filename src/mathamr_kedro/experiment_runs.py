@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
@@ -64,6 +65,7 @@ LOG = "log.txt"
 _DIE = 1  # PR_SET_PDEATHSIG
 
 _PREPARE = ("preprocessing",)
+_ENCODE = ("training.mathamr_plus", "indexing.mathamr_plus")
 _CELL_STAGES = ("training", "indexing", "evaluation")
 
 
@@ -73,13 +75,14 @@ class Work:
 
     name: str
     stages: tuple[str, ...]
+    """Or boxes of them: ``training.mathamr_plus``."""
     parameters: Mapping[str, Any]
     folder: Path
     """Its log, its run file and what it writes for itself."""
     needs: str = ""
     """The work that must have ended well before."""
-    after: str = ""
-    """A work that must have ended before, well or not."""
+    after: tuple[str, ...] = ()
+    """Works that must have ended before, well or not."""
 
     @property
     def log(self) -> Path:
@@ -152,9 +155,12 @@ class GridRun:
         return KedroSession.create(self.root, env=self.env, runtime_params=values)
 
     def run_stages(self, stages: Sequence[str], **changes: Any) -> None:
-        """Run stages in this process."""
+        """Run stages, or boxes of them, in this process."""
         with self.open_session(**changes) as session:
-            session.run(pipeline_names=list(stages))  # type: ignore[call-arg]
+            pipelines, boxes = _choose(stages)
+            session.run(  # type: ignore[call-arg]
+                pipeline_names=pipelines, namespaces=boxes or None
+            )
 
     def ensure_collection(self) -> str:
         """Run the shared stages if they are unfinished; return the checksum."""
@@ -189,8 +195,8 @@ class GridRun:
     def plan(self, cells: Sequence[Cell], collection: str) -> list[Work]:
         """Return what there is to do: nothing for finished cells.
 
-        Equal preprocessing is done once before the cells that need it. Cells with the
-        same training follow one another, so that the second finds the encoder.
+        What several cells share is made once before them: graphs, and encoders with
+        their index. A cell waits for the first one that trains the same other system.
         """
         store = self.store
         base = store.base.with_name("experiment_runs")
@@ -201,18 +207,25 @@ class GridRun:
         works: dict[str, Work] = {}
         prepared: dict[str, str] = {}
         trained: dict[str, str] = {}
+        encoders = Counter(cell.training for cell in todo.values())
         for cell in todo.values():
-            prepare = f"graphs of {cell.condition}"
-            known = prepared.setdefault(cell.preparation, prepare)
-            if known not in works:
+            needs = prepared.setdefault(cell.preparation, f"graphs of {cell.condition}")
+            if needs not in works:
                 folder = base / f"graphs-{cell.preparation}"
-                works[prepare] = self._work(prepare, _PREPARE, cell, folder)
+                works[needs] = self._work(needs, _PREPARE, cell, folder)
+            if encoders[cell.training] > 1:
+                graphs, name = needs, f"encoder of {cell.name}"
+                needs = prepared.setdefault(cell.training, name)
+                if needs not in works:
+                    folder = base / f"encoder-{cell.training}"
+                    work = self._work(needs, _ENCODE, cell, folder)
+                    works[needs] = replace(work, needs=graphs)
+            shared = [trained.setdefault(t, cell.name) for t in cell.other_trainings]
             works[cell.name] = replace(
                 self._work(cell.name, _CELL_STAGES, cell, base / cell.key),
-                needs=known,
-                after=trained.get(cell.training, ""),
+                needs=needs,
+                after=tuple(name for name in shared if name != cell.name),
             )
-            trained[cell.training] = cell.name
         return list(works.values())
 
     def run(self, works: Sequence[Work], devices: Sequence[str]) -> Iterator[Ending]:
@@ -238,7 +251,7 @@ class GridRun:
 
         def finish(work: Work) -> Ending:
             # Earlier works were started earlier, so no wait is endless.
-            before = [found[name] for name in (work.after, work.needs) if name]
+            before = [found[name] for name in (*work.after, work.needs) if name]
             endings = [future.result() for future in before]
             is_preparation = work.stages == _PREPARE
             device = devices[0] if is_preparation else free.get()
@@ -372,8 +385,8 @@ def start_run(
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "run.yml"
     content: dict[str, Any] = {"env": env, "params": dict(parameters)}
-    if stages:
-        content["pipelines"] = ",".join(stages)
+    chosen = dict(zip(("pipelines", "namespaces"), _choose(stages), strict=True))
+    content |= {name: ",".join(names) for name, names in chosen.items() if names}
     file.write_text(yaml.safe_dump({"run": content}), encoding="utf-8")
     libc = ctypes.CDLL(None)
     with (folder / LOG).open("wb") as log:
@@ -386,6 +399,12 @@ def start_run(
             # A killed command leaves no child processes running.
             preexec_fn=lambda: libc.prctl(_DIE, signal.SIGKILL),  # noqa: PLW1509
         )
+
+
+def _choose(stages: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the pipelines and the namespaces of stages, or of boxes of them."""
+    pipelines = dict.fromkeys(name.partition(".")[0] for name in stages)
+    return list(pipelines), [name for name in stages if "." in name]
 
 
 def _checksum(catalog: CatalogProtocol) -> str:

@@ -35,6 +35,7 @@ SUITE = (
     + ENTRY.format(name="formulas", env="test", task=2)
     + ENTRY.format(name="absent", env="pool", task=1)
     + "  variable: TINY_FILES\n"
+    + "  papers: formula_rgcn+ssemb\n"
 )
 STAGES = ("preprocessing", "training", "indexing", "evaluation")
 
@@ -140,6 +141,12 @@ def test_list_says_what_is_needed(run):
     assert "answers" in output and "nothing" in output
     assert "TINY_FILES (not set)" in output
     assert "set the variable TINY_FILES" in output
+
+
+def test_papers_add_their_overlays(run):
+    output = run("--list", "--papers", where=()).output
+    assert "pool+formula_rgcn+ssemb" in "".join(output.split())
+    assert "pool+" not in run("--list", where=()).output
 
 
 def test_environments_and_folders_are_checked(run):

@@ -204,10 +204,13 @@ mine:
 @pytest.mark.parametrize("benchmark", read_suite(SUITE).values(), ids=str)
 def test_every_benchmark_of_the_project_can_be_scored(benchmark):
     """Its environment and measures are there, and it says what it needs."""
-    loader = EnvironmentLoader(
-        str(PROJECT / "conf"), benchmark.environment, **EnvironmentLoader.ARGUMENTS
-    )
-    assert {*benchmark.measures} <= {*loader["parameters"]["evaluation"]["measures"]}
+    for environment in (benchmark.environment, benchmark.with_papers().environment):
+        loader = EnvironmentLoader(
+            str(PROJECT / "conf"), environment, **EnvironmentLoader.ARGUMENTS
+        )
+        parameters = loader["parameters"]
+        assert {*benchmark.measures} <= {*parameters["evaluation"]["measures"]}
+    assert bool(benchmark.papers) == bool(parameters.get("systems"))
     assert len(benchmark.headline) == 2
     assert benchmark.queries > 0
     is_embedded = benchmark.environment in ("demo", "sample_queries")

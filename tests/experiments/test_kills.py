@@ -80,6 +80,24 @@ def test_failing_cell_is_told_and_the_others_go_on(whole, monkeypatch):
     assert "num_epochs" in bad.log.read_text()
 
 
+def test_what_cells_share_is_made_once_and_the_rest_side_by_side(data):
+    grid = open_grid("ssemb_augmentations", data)
+    works = {w.name: w for w in grid.plan(grid.list_cells([42, 43]), "any data")}
+    first, *cells = [w for w in works.values() if w.name.endswith("seed 42")][1:]
+    assert (first.name, first.after) == ("ssemb, seed 42", ())
+    # StructEmb is searched otherwise, by the network that the first cell trains.
+    assert {w.name: w.after for w in cells} == {
+        "subs_attr, seed 42": ("ssemb, seed 42",),
+        "subs, seed 42": (),
+        "attr_node_edge, seed 42": (),
+        "attr, seed 42": (),
+    }
+    encoder = works[first.needs]
+    assert encoder.stages == ("training.mathamr_plus", "indexing.mathamr_plus")
+    assert {w.needs for w in cells} == {first.needs}
+    assert encoder.needs == "graphs of ssemb"
+
+
 @pytest.mark.timeout(1800)
 def test_kill_ends_the_children_and_the_next_run_goes_on(data):
     """The command itself, with a child process per cell, killed with SIGKILL."""

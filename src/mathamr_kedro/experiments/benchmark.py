@@ -96,6 +96,8 @@ class Benchmark:
     """Systems to the names of their rows, if they differ."""
     in_mean: bool = True
     """Whether the mean over collections counts it."""
+    papers: str = ""
+    """Overlays with the systems of the papers that its data allow."""
     name: str = ""
     """Key of the entry."""
 
@@ -107,6 +109,11 @@ class Benchmark:
     def headline(self) -> tuple[str, ...]:
         """The measures that are tested and part of the overview."""
         return self.measures[:_HEADLINES]
+
+    def with_papers(self) -> Benchmark:
+        """Return it over an environment with the systems of the papers, too."""
+        environment = "+".join(filter(None, (self.environment, self.papers)))
+        return replace(self, environment=environment)
 
 
 def read_suite(file: Path) -> dict[str, Benchmark]:

@@ -150,6 +150,16 @@ class Cell:
         return checksum(_select(self.parameters, ("preprocessing", "training")))
 
     @property
+    def other_trainings(self) -> list[str]:
+        """Hashes of what decides the weights of its other systems."""
+        seed = self.parameters["training"].get("seed")
+        systems = self.parameters.get(SYSTEMS) or {}
+        return [
+            checksum(name, seed, _strip((values or {}).get("model"), (SYSTEMS, name)))
+            for name, values in systems.items()
+        ]
+
+    @property
     def name(self) -> str:
         """For people."""
         return f"{self.condition}, seed {self.seed}"

@@ -50,6 +50,11 @@ _SUITE = Path("conf") / "benchmarks.yml"
     "--reuse", is_flag=True, help="Take the evaluations that are recorded; run nothing."
 )
 @click.option(
+    "--papers",
+    is_flag=True,
+    help="Add the systems of the four papers; they are trained: a GPU is advised.",
+)
+@click.option(
     "--suite", type=click.Path(path_type=Path), metavar="FILE",
     help=f"Another suite than {_SUITE}.",
 )  # fmt: skip
@@ -59,6 +64,7 @@ def command(
     data_root: str | None,
     params: str,
     reuse: bool,
+    papers: bool,
     suite: Path | None,
 ) -> None:
     r"""Compare all systems on all collections in one table.
@@ -70,11 +76,14 @@ def command(
     \b
       mathamr experiments benchmark --list
       mathamr experiments benchmark --env demo --reuse
+      mathamr experiments benchmark --papers
     """
     if data_root and env is None:
         raise click.UsageError("--data-root belongs to one environment: give --env too")
     root = find_project()
     chosen = _choose_benchmarks(suite or root / _SUITE, env)
+    if papers:
+        chosen = [benchmark.with_papers() for benchmark in chosen]
     settings = read_settings(params, data_root)
     for name in settings.keys() & {*SETTINGS} - {"data_root"}:
         raise ConfigurationError(
