@@ -47,11 +47,17 @@ def encode_alone(folder, text):
     return (mean / mean.norm()).numpy()
 
 
-def test_vectors_are_means_of_states_in_any_company(folder):
-    vectors = SentenceEncoder(folder).encode(TEXTS)
+@pytest.mark.parametrize(("halves", "atol"), [(False, 2e-6), (True, 1e-2)])
+def test_vectors_are_means_of_states_in_any_company(folder, monkeypatch, halves, atol):
+    """In single precision, and where a processor has matrix units for bfloat16."""
+    has = {"amx_bf16": halves}
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: has, raising=False)
+    vectors = SentenceEncoder(folder, "cpu").encode(TEXTS)
     assert vectors.dtype == np.float32
-    for text, vector in zip(TEXTS, vectors, strict=True):
-        np.testing.assert_allclose(vector, encode_alone(folder, text), atol=2e-6)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-6)
+    expected = np.stack([encode_alone(folder, text) for text in TEXTS])
+    np.testing.assert_allclose(vectors, expected, atol=atol)
+    assert np.allclose(vectors, expected, atol=2e-6) != halves
 
 
 def test_no_texts_are_no_rows(folder):
@@ -62,7 +68,12 @@ def test_no_texts_are_no_rows(folder):
 def test_a_gpu_encodes_if_there_is_one(folder, monkeypatch, gpu, device):
     asked = []
     monkeypatch.setattr("torch.cuda.is_available", lambda: gpu)
-    monkeypatch.setattr(sentence_encoder, "load_model", lambda *at: asked.append(at))
+
+    def load_model(folder, device):
+        asked.append((folder, device))
+        return torch.nn.Linear(1, 1)
+
+    monkeypatch.setattr(sentence_encoder, "load_model", load_model)
     SentenceEncoder(folder)
     SentenceEncoder(folder, "cuda:1")
     assert asked == [(folder, device), (folder, "cuda:1")]
