@@ -66,7 +66,7 @@ class SentenceEncoder:
 def _has_matrix_units(device: str) -> bool:
     if torch.device(device).type == "cuda":
         return True
-    # Before 2.12, torch does not say what the processor has.
+    # Older versions of torch do not say what the processor has.
     known: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(known.get("amx_bf16"))
 
