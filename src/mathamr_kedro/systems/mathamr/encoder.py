@@ -70,7 +70,10 @@ class TextEncoder(Transformer):
             max_length=self._max_length,
             return_tensors="pt",
         ).to(self.device)
-        states = self.model(**tokens).last_hidden_state  # (B, tokens, k)
+        is_fast = self.device.type == "cuda"
+        with torch.autocast(self.device.type, torch.bfloat16, is_fast):
+            states = self.model(**tokens).last_hidden_state  # (B, tokens, k)
+        states = states.float()
         mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
         return F.normalize((states * mask).sum(1), dim=1)
 
