@@ -10,6 +10,7 @@ from mathamr_kedro.base.checksums import (
     check_file,
     check_folder,
     list_damage,
+    remove_checked_file,
     replace_checked_file,
     write_checksums,
 )
@@ -45,6 +46,17 @@ def test_changed_missing_and_short_files_are_found(tmp_path):
     assert all(line.endswith("; mend") for line in found)
     with pytest.raises(DamagedFileError):
         check_folder(tmp_path, "mend", whole=False)
+
+
+def test_what_is_no_longer_needed_is_not_missed(tmp_path):
+    save(tmp_path / "weights", "new")
+    save(tmp_path / "checkpoint", "old")
+    remove_checked_file(tmp_path / "checkpoint")
+    remove_checked_file(tmp_path / "checkpoint")
+    assert list_damage(tmp_path, "") == []
+    assert not (tmp_path / "checkpoint").exists()
+    flip(tmp_path / "weights")
+    assert len(list_damage(tmp_path, "")) == 1
 
 
 def test_folder_of_an_earlier_version_passes(tmp_path):

@@ -219,6 +219,15 @@ def replace_checked_file(path: Path) -> Iterator[Path]:
     _write_checksums(path.parent, {**known, path.name: [new]})
 
 
+def remove_checked_file(path: Path) -> None:
+    """Remove a file that is no longer needed, if it is there, and its checksum."""
+    known = _read_checksums(path.parent)
+    if path.name in known:
+        kept = {name: sums for name, sums in known.items() if name != path.name}
+        _write_checksums(path.parent, kept)
+    path.unlink(missing_ok=True)
+
+
 def write_checksums(folder: Path, skip: Collection[str] = ()) -> None:
     """Write the checksums of the files of a folder, without those in subfolders."""
     names = sorted(f.name for f in folder.iterdir() if f.is_file())

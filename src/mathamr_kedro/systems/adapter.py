@@ -38,7 +38,7 @@ import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.checksums import checksum, remove_checked_file
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
@@ -390,7 +390,7 @@ def train_adapter(
     made_from = checksum(asdict(config), seed)
     checkpoint = folder.parent / "checkpoint.pt"
     history = Training(learner, checkpoint, made_from, config.epochs).run()
-    checkpoint.unlink(missing_ok=True)
+    remove_checked_file(checkpoint)
     return history
 
 

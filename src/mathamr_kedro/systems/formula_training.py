@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.checksums import checksum, remove_checked_file
 from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import check_range
@@ -125,7 +125,7 @@ class FormulaTraining(ABC, Generic[Batch]):
         ).run()
         if not history:
             self.save(folder)
-        checkpoint.unlink(missing_ok=True)
+        remove_checked_file(checkpoint)
         return history
 
     def _validate(self) -> dict[str, float]:

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MalformedInputError,
@@ -103,6 +104,7 @@ def test_other_tools_read_the_same_model(settings, text_model, tmp_path, monkeyp
     monkeypatch.setattr("torch.cpu.get_capabilities", dict, raising=False)  # as they
     training = prepare(tmp_path / "trained", settings)
     training.train()
+    assert list_damage(training.folder, "") == []
     texts = ["prime what is it", "this is a tree"]
     found = SentenceEncoder(training.model).encode(texts)
 

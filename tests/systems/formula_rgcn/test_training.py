@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.arrays import read_arrays
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.systems.formula_rgcn.config import PAIRINGS, RgcnConfig
 from mathamr_kedro.systems.formula_rgcn.forest import write_forests
@@ -156,6 +157,7 @@ def test_a_killed_training_ends_with_the_same_weights(
     mine, theirs = (read_arrays(f / "weights.arrays") for f in (whole, parts))
     assert all(np.array_equal(mine[name], theirs[name]) for name in theirs)
     assert not (parts / "checkpoint.pt").exists()
+    assert list_damage(parts, "") == []
 
 
 @pytest.mark.parametrize("pairs", PAIRINGS)

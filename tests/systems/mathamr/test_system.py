@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import (
     MalformedInputError,
     MissingInputError,
@@ -82,6 +83,7 @@ def test_training_helps_on_topics_that_it_has_not_seen(tmp_path, text_model, tra
     history = trained.train()
     assert {record["model"] for record in history} == {"0", "1", ALL}
     assert history[5]["validation_loss"] < history[0]["validation_loss"]
+    assert list_damage(trained.model, "") == []
     assert trained.counts["triples"] == 192
     assert trained.counts["topics"] == 12
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.arrays import read_arrays
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import TrainingError
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.formula import FormulaTree, FormulaTrees
@@ -64,6 +65,7 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             stopped.train()
     again = stopped.train()
+    assert not [d for f in (whole, stopped) for d in list_damage(f.model, "")]
     assert [e["loss"] for e in again] == [e["loss"] for e in history]
     for name, value in read_weights(whole).items():
         assert np.array_equal(value, read_weights(stopped)[name]), name

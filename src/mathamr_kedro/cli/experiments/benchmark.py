@@ -16,6 +16,7 @@ from mathamr_kedro.base.errors import (
     suggest,
 )
 from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import (
@@ -38,6 +39,8 @@ from mathamr_kedro.project import find_project, open_catalog
 from mathamr_kedro.stages import SETTINGS
 
 _SUITE = Path("conf") / "benchmarks.yml"
+_PATIENCE = 600.0
+"""Seconds that the tables wait for another writer of their data root."""
 
 
 @click.command("benchmark")
@@ -108,8 +111,10 @@ def command(
         )
     tests = read_tests(runs[scored[0].benchmark.environment].catalog)
     facts = {"parameters": params} if params else {}
-    folder = find_results(open_catalog(env, data_root), BENCHMARK)
-    _write_benchmark(BenchmarkReport(scored, tests, skipped, facts), folder)
+    results = find_results(open_catalog(env, data_root), BENCHMARK)
+    data = results.folder.parents[3]
+    with WriterLock(data, "mathamr experiments benchmark", _PATIENCE):
+        _write_benchmark(BenchmarkReport(scored, tests, skipped, facts), results)
     if failed:
         sys.exit(1)
 

@@ -27,7 +27,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.checksums import checksum, remove_checked_file
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.base.types import TopicId
@@ -94,7 +94,7 @@ def train_models(
             training = FoldTraining(config, model, chosen, seed)
             history = training.run(prepared / BASE, folder / model, checkpoint)
             write_text(done, json.dumps(history, indent=2))
-        checkpoint.unlink(missing_ok=True)
+        remove_checked_file(checkpoint)
         epochs += json.loads(done.read_text(encoding="utf-8"))
     write_text(folder / FOLDS, json.dumps(fold_of, indent=1))
     return epochs
