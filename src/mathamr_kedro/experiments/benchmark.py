@@ -293,7 +293,8 @@ class BenchmarkReport:
         facts = "; ".join(f"{name}: {value}" for name, value in self.facts.items())
         overview, *others = self.tables.values()
         means, details = others[: len(self.averages)], others[len(self.averages) :]
-        parts = ["# Benchmark\n", f"{facts}.\n", overview.to_markdown()]
+        parts = ["# Benchmark\n", *([f"{facts}.\n"] if facts else [])]
+        parts.append(overview.to_markdown())
         parts += [table.to_markdown() for table in means]
         parts.append(_PICTURE.format("figure", "Systems by collection"))
         if any(s.timed for s in self.scored):

@@ -6,6 +6,7 @@ Matplotlib is loaded here.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from matplotlib.axes import Axes
@@ -37,6 +38,10 @@ _PANEL_FRAME = 0.95
 _COST_HEIGHT = 3.6
 _CAPTION = 0.5
 """Inches of the line below the panels."""
+_INNER = (290.0, 150.0)
+"""Points between the first and the last dot of a panel, about."""
+_LETTER, _LINE = 4.0, 9.0
+"""Points of a letter, and between two lines."""
 _SMALLEST, _LARGEST = 18.0, 260.0
 """Areas of dots, in square points, for no index and for the largest one."""
 
@@ -156,7 +161,7 @@ def draw_costs(report: BenchmarkReport) -> dict[str, bytes]:
         return {}
     caption = (
         "area of a dot: size of the index; line: systems that no other beats; "
-        "without a name: variants of a system"
+        "without a name: variants of a system, and dots beside others"
     )
     heights = [_COST_HEIGHT] * len(scored)
     return _draw_pages("cost", scored, heights, caption, _draw_cost_panel)
@@ -215,17 +220,31 @@ def _name_dots(
 ) -> None:
     """Write names beside the dots, towards the middle of the panel.
 
+    Where two would meet, that of a system on the line stands, or of the better one.
     Variants (``ssemb/text`` beside ``ssemb``) are close together: of them only those
     that no other system beats have a name.
     """
-    times = [time for time, _ in places.values()]
-    middle = (min(times) * max(times)) ** 0.5  # of a logarithmic axis
-    for row, (time, score) in places.items():
+    fastest, slowest = (f(t for t, _ in places.values()) for f in (min, max))
+    lowest, highest = (f(s for _, s in places.values()) for f in (min, max))
+    middle = (fastest * slowest) ** 0.5  # of a logarithmic axis
+    wide, high = math.log(slowest / fastest) or 1.0, (highest - lowest) or 1.0
+    taken: list[tuple[float, float, float]] = []
+    for row in sorted(places, key=lambda r: (r not in front, -places[r][1])):
         system, _, variant = row.partition("/")
         if variant and system in places and row not in front:
             continue
-        side, shift = ("left", 6) if time < middle else ("right", -6)
+        (time, score), width = places[row], _LETTER * len(row)
+        is_left = time < middle
+        x = math.log(time / fastest) / wide * _INNER[0] - (0 if is_left else width)
+        y = (score - lowest) / high * _INNER[1]
+        if any(
+            x < right and left < x + width and abs(y - other) < _LINE
+            for left, right, other in taken
+        ):
+            continue
+        taken.append((x, x + width, y))
         axes.annotate(
-            row, (time, score), (shift, 4), textcoords="offset points", fontsize=7,
-            color=look["ink"], parse_math=False, ha=side,
+            row, (time, score), (6 if is_left else -6, 4), textcoords="offset points",
+            fontsize=7, color=look["ink"], parse_math=False,
+            ha="left" if is_left else "right",
         )  # fmt: skip
