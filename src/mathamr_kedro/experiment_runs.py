@@ -385,8 +385,11 @@ def start_run(
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "run.yml"
     content: dict[str, Any] = {"env": env, "params": dict(parameters)}
-    chosen = dict(zip(("pipelines", "namespaces"), _choose(stages), strict=True))
-    content |= {name: ",".join(names) for name, names in chosen.items() if names}
+    pipelines, boxes = _choose(stages)
+    if pipelines:
+        content["pipelines"] = ",".join(pipelines)
+    if boxes:
+        content["namespaces"] = ",".join(boxes)
     file.write_text(yaml.safe_dump({"run": content}), encoding="utf-8")
     libc = ctypes.CDLL(None)
     with (folder / LOG).open("wb") as log:

@@ -57,6 +57,7 @@ from mathamr_kedro.learning.loop import (
 from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.base import Collection, Epochs, Index, Target
 from mathamr_kedro.systems.folds import draw_by_text
+from mathamr_kedro.systems.weights import autocast
 from mathamr_kedro.text.models import find_text_model, name_base
 from mathamr_kedro.text.sentence_encoder import load_model
 
@@ -344,7 +345,7 @@ def train_adapter(
     def compute(drawn: tuple[str, Rows]) -> Tensor:
         kind, rows = drawn
         batch = kinds[kind].batch(rows)
-        with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
+        with autocast(device):
             sides = [_encode(model, side) for side in (batch.questions, batch.answers)]
         scores = sides[0] @ sides[1].T
         excluded = torch.from_numpy(batch.excluded).to(device)
@@ -408,7 +409,7 @@ def encode_taught(
     for folder in sorted((prepared / _TEACHERS).iterdir()) if missing else ():
         model = _load(folder, device)
         for kind in missing:
-            with torch.autocast(device.type, torch.bfloat16, device.type == "cuda"):
+            with autocast(device):
                 vectors = model.encode(
                     kinds[kind].texts,
                     batch_size=512 if device.type == "cuda" else 32,

@@ -36,6 +36,11 @@ def load_weights(module: nn.Module, path: Path) -> None:
     module.load_state_dict({name: torch.from_numpy(v) for name, v in arrays.items()})
 
 
+def autocast(device: torch.device) -> torch.autocast:
+    """Compute products in bfloat16 on a GPU, and as ever on a CPU."""
+    return torch.autocast(device.type, torch.bfloat16, device.type == "cuda")
+
+
 class Transformer(nn.Module):
     """A model and its tokenizer, for systems that train or read single tokens.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F  # noqa: N812
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.checksums import check_folder
@@ -16,8 +17,6 @@ from mathamr_kedro.text.models import EXTRA, find_base
 
 _BATCH = {"cpu": 32, "cuda": 512}
 """Texts that are encoded together, by device."""
-_TINY = 1e-12
-"""Length of a vector of zeros, which stays one."""
 
 
 class SentenceEncoder:
@@ -56,11 +55,9 @@ class SentenceEncoder:
                 [texts[row] for row in rows],
                 batch_size=size,
                 show_progress_bar=False,
-                convert_to_numpy=True,
+                convert_to_tensor=True,
             )
-            found = np.asarray(vectors, dtype=np.float32)
-            lengths = np.linalg.norm(found, axis=1, keepdims=True)
-            yield rows, found / np.maximum(lengths, _TINY)
+            yield rows, F.normalize(vectors.float()).cpu().numpy()
 
 
 def _has_matrix_units(device: str) -> bool:

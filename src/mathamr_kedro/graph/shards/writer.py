@@ -28,7 +28,7 @@ from mathamr_kedro.base.checksums import replace_checked_file, write_checksums
 from mathamr_kedro.base.errors import GraphError, InputError, MalformedInputError
 from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.base.records import Post, restore_latex
+from mathamr_kedro.base.records import CleanText, Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph.arrays import FORMULA, SENTENCE, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
@@ -71,11 +71,11 @@ def open_texts(path: Path, rows: int) -> NDArray[np.float16] | None:
 
 def place_texts(
     places: Mapping[PostId, int], posts: Iterable[Post]
-) -> Iterator[tuple[int, str]]:
-    """Yield row and text, with its LaTeX, of the posts that have a row."""
+) -> Iterator[tuple[int, CleanText]]:
+    """Yield row and text of the posts that have a row."""
     for post in posts:
         if post.post_id in places:
-            yield places[post.post_id], restore_latex(post.text, post.formula_map)
+            yield places[post.post_id], CleanText(post.text, post.formula_map)
 
 
 def write_texts(

@@ -37,7 +37,7 @@ from mathamr_kedro.graph import (
     report_preparation,
 )
 from mathamr_kedro.graph.shards.layout import SENTENCE_TEXTS, TEXTS
-from mathamr_kedro.graph.shards.writer import write_texts
+from mathamr_kedro.graph.shards.writer import place_texts, write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 logger = logging.getLogger(__name__)
@@ -298,9 +298,7 @@ def _place_sentences(
 
 def _read_posts(shards: GraphShards, posts: ShardedTable) -> Iterator[_PlacedText]:
     places = {key: place for place, key in enumerate(shards.keys)}
-    for post in posts.records():
-        if post.post_id in places:
-            yield places[post.post_id], CleanText(post.text, post.formula_map)
+    return place_texts(places, posts.records())
 
 
 def _read_topics(shards: GraphShards, topics: ShardedTable) -> Iterator[_PlacedText]:

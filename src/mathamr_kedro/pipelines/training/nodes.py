@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import check_file, checksum
 from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
 from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
@@ -173,7 +174,7 @@ def write_document_vectors(
             "of posts is of another collection than the graphs; run the stage "
             "'ingestion'"
         )
-    every = chain([first], texts)
+    every = ((n, restore_latex(*text)) for n, text in chain([first], texts))
     write_texts(path, len(graphs.posts), every, encoder.encode, len(used))
 
 

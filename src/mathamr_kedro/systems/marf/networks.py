@@ -53,7 +53,7 @@ from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.model import info_nce
 from mathamr_kedro.model.maxsim import maxsim
 from mathamr_kedro.systems.marf.config import Objective, Scoring
-from mathamr_kedro.systems.weights import Transformer
+from mathamr_kedro.systems.weights import Transformer, autocast
 
 Ids: TypeAlias = NDArray[np.int32]
 """Numbers of the tokens of a text or formula."""
@@ -331,8 +331,7 @@ class Pretraining(nn.Module):
             [self._join(a, b) for a, b in zip(first, second, strict=True)]
         ).to(self.encoder.device)
         labels = batch.pop("labels")
-        is_cuda = self.encoder.device.type == "cuda"
-        with torch.autocast("cuda", torch.bfloat16, enabled=is_cuda):
+        with autocast(self.encoder.device):
             states = self.encoder.model(**batch).last_hidden_state
         states = states.float()
         is_masked = labels != _IGNORED

@@ -36,7 +36,7 @@ from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.model import current_compute, info_nce
-from mathamr_kedro.systems.weights import Transformer
+from mathamr_kedro.systems.weights import Transformer, autocast
 
 _POOLING = Path("1_Pooling") / "config.json"
 _OTHER_WEIGHTS = ("*.bin", "*.h5", "*.msgpack", "*.onnx", "onnx", "openvino", ".*")
@@ -70,8 +70,7 @@ class TextEncoder(Transformer):
             max_length=self._max_length,
             return_tensors="pt",
         ).to(self.device)
-        is_fast = self.device.type == "cuda"
-        with torch.autocast(self.device.type, torch.bfloat16, is_fast):
+        with autocast(self.device):
             states = self.model(**tokens).last_hidden_state  # (B, tokens, k)
         states = states.float()
         mask = tokens["attention_mask"].unsqueeze(-1).to(states.dtype)
