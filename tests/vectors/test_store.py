@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 
 import numpy as np
 import pytest
@@ -166,9 +167,14 @@ def test_other_encoder_is_refused(tmp_path, posts):
     open_writer(tmp_path).close()  # the refusal left no lock behind
 
 
-def test_two_writers_are_refused(tmp_path):
-    with open_writer(tmp_path), pytest.raises(LockedError, match="Another"):
-        open_writer(tmp_path)
+def test_a_second_writer_waits_and_is_refused(tmp_path, monkeypatch):
+    """Cells of an experiment that share vectors open their store one after another."""
+    with open_writer(tmp_path) as writer:
+        threading.Timer(0.2, writer.close).start()
+        with open_writer(tmp_path):
+            monkeypatch.setattr("mathamr_kedro.vectors.store._PATIENCE_S", 0)
+            with pytest.raises(LockedError, match="Another"):
+                open_writer(tmp_path)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 0.0, 3.0])
