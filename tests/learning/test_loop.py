@@ -79,6 +79,19 @@ def test_a_killed_training_ends_with_the_same_bits(tmp_path, place):
     assert timeless[0] == timeless[1]
 
 
+def test_short_epochs_write_their_checkpoint_at_the_end(tmp_path):
+    """A large model takes longer to be written than such an epoch to be run."""
+    written = []
+
+    def note(progress):
+        written.append((tmp_path / "checkpoint.pt").exists())
+
+    make_training(
+        make_learner(), tmp_path, checkpoint_seconds=300, log_seconds=300
+    ).run(note)
+    assert written == [False, False, False, True]
+
+
 def test_a_training_that_has_ended_does_nothing_more(tmp_path):
     first = make_training(make_learner(), tmp_path).run()
     assert make_training(make_learner(draw_batches=None), tmp_path).run() == first

@@ -75,6 +75,8 @@ Batch = TypeVar("Batch")
 
 VALIDATION_LOSS = "validation_loss"
 """Name of the measure by which the best epoch is chosen."""
+_SHORT = 30.0
+"""Seconds of work that may be lost; a large model takes several to be written."""
 _SMOOTHED = 20
 """Last steps whose mean loss is shown as progress."""
 
@@ -139,8 +141,8 @@ class Training:
             training is refused.
         num_epochs: at most.
         patience: epochs without a better loss before training ends; 0 never ends it.
-        checkpoint_seconds: time between two checkpoints inside an epoch; each epoch
-            ends with one.
+        checkpoint_seconds: time between two checkpoints inside an epoch. Epochs end
+            with one too, of short ones those that make up half a minute.
         log_seconds: time between two lines of progress.
         processes: that train together; the first of them writes and logs.
     """
@@ -155,6 +157,8 @@ class Training:
     processes: Processes = field(default_factory=Processes)
     state: TrainingState | None = field(init=False, default=None)
     """Where the training is; ``None`` before :meth:`resume`."""
+    _unsaved: float = field(init=False, default=0.0)
+    """Seconds of the epochs that no checkpoint holds."""
 
     def resume(self) -> TrainingState:
         """Resume from the checkpoint, or start; :meth:`run` does it by itself.
@@ -275,6 +279,9 @@ class Training:
                 ", best so far" if is_best and curve else "",
             )
             learner.keep(state.history, is_best)
+        self._unsaved += seconds
+        is_last = state.is_finished(self.num_epochs, self.patience)
+        if is_last or self._unsaved >= min(_SHORT, self.checkpoint_seconds):
             self._save(state)
         return Progress(
             epoch=state.epoch,
@@ -288,6 +295,7 @@ class Training:
         )
 
     def _save(self, state: TrainingState) -> None:
+        self._unsaved = 0.0
         if self.processes.leads:
             state.save(self.checkpoint, self.learner.export_state(), self.made_from)
 
