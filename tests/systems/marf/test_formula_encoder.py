@@ -90,14 +90,20 @@ def encode_slowly(encoder, ids):
     return [norm(x, encoder.norm.weight.tolist()) for x in tokens]
 
 
-def test_vectors_as_their_slow_twin_in_any_company(encoder) -> None:
+@pytest.mark.parametrize(("halves", "atol"), [(False, 2e-5), (True, 5e-2)])
+def test_vectors_as_their_slow_twin_in_any_company(
+    encoder, monkeypatch, halves, atol
+) -> None:
+    """In single precision, and where a processor has matrix units for bfloat16."""
+    has = {"amx_bf16": halves}
+    monkeypatch.setattr("torch.cpu.get_capabilities", lambda: has, raising=False)
     found = encode_rows(encoder, FORMULAS)
     assert found.ptr.tolist() == [0, 3, 4, 4, 9]
     for n, ids in enumerate(FORMULAS):
         start, end = found.ptr[n], found.ptr[n + 1]
         expected = np.array(encode_slowly(encoder, ids)).reshape(-1, 8)
         mine = found.vectors[start:end].detach().numpy()
-        np.testing.assert_allclose(mine, expected, atol=2e-5)
+        np.testing.assert_allclose(mine, expected, atol=atol)
 
 
 def test_many_formulas_come_back_in_their_order(encoder) -> None:

@@ -54,6 +54,7 @@ from mathamr_kedro.model import info_nce
 from mathamr_kedro.model.maxsim import maxsim
 from mathamr_kedro.systems.marf.config import Objective, Scoring
 from mathamr_kedro.systems.weights import Transformer, autocast
+from mathamr_kedro.text.sentence_encoder import has_matrix_units
 
 Ids: TypeAlias = NDArray[np.int32]
 """Numbers of the tokens of a text or formula."""
@@ -231,8 +232,8 @@ class GatedFusion(nn.Module):
 def encode_rows(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[Tensor]:
     """Return the vectors of all tokens, one row after another.
 
-    Rows of a length are encoded together, some at once. A GPU learns in bfloat16; what
-    is kept is computed in single precision everywhere.
+    Rows of a length are encoded together, some at once, in bfloat16 where that is
+    faster: rows are kept in half precision.
     """
     order = np.argsort([len(row) for row in rows], kind="stable")
     parts = [
@@ -252,8 +253,7 @@ def _encode_together(encoder: nn.Module, rows: Sequence[Ids]) -> RaggedVectors[T
     is_real = torch.arange(ids.shape[1], device=device) < lengths[:, None]
     # a row of none would make every weight of its attention no number
     is_seen = is_real | (lengths == 0)[:, None]
-    is_fast = device.type == "cuda" and torch.is_grad_enabled()
-    with torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_fast):
+    with torch.autocast(device.type, torch.bfloat16, has_matrix_units(device)):
         found = encoder(torch.from_numpy(ids).to(device), is_seen)
     return RaggedVectors(found[is_real].float(), F.pad(lengths.cumsum(0), (1, 0)))
 
