@@ -63,7 +63,8 @@ def test_a_run_that_is_not_there_is_named(tmp_path):
 def test_terms_come_first_and_no_stage_is_possible():
     sources = Collection(formulas=lambda: FORMULAS)
     assert list(open_first_stages(SearchConfig(), sources)) == ["bm25_slt"]
-    assert open_first_stages(SearchConfig(first_stage="none"), sources) == {}
+    nothing = SearchConfig(first_stage="none", runs={"bm25": "none"})
+    assert open_first_stages(nothing, sources) == {}
 
 
 def test_terms_rank_formulas_for_each_topic_up_to_a_depth():

@@ -58,7 +58,8 @@ class SearchConfig:
     first_stage: FormulaTerms | Literal["none"] = "bm25_slt"
     """Run that is reranked and fused with its reranking; ``none``: only cosines."""
     runs: Mapping[str, str] = field(default_factory=dict)
-    """Run files of Task 2, or names of BM25, by a name: reranked and fused too."""
+    """Run files of Task 2, or names of BM25, by a name: reranked and fused too, but
+    ``none``."""
     depth: int = 1000
     """Formulas of a run that are reranked, 1000 in the paper; fewer if the collection
     has not many more: reranking is to choose among them."""

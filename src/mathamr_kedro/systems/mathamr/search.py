@@ -232,13 +232,12 @@ def open_first_stages(config: SearchConfig, sources: Collection) -> dict[str, Ra
         MissingInputError, MalformedInputError: a run file is missing, or holds no
             formula of the collection.
     """
-    runs = dict(config.runs)
-    if config.first_stage != "none":
-        runs = {config.first_stage: config.first_stage} | runs
+    runs = {config.first_stage: config.first_stage, **config.runs}
     terms = get_args(FormulaTerms)
     return {
         name: (_open_terms if run in terms else _open_run)(run, sources)
         for name, run in runs.items()
+        if run != "none"
     }
 
 
