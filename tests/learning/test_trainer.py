@@ -108,7 +108,7 @@ def clock(monkeypatch):
     ticks = count()
     monkeypatch.setattr(
         "mathamr_kedro.learning.loop.time",
-        SimpleNamespace(perf_counter=lambda: float(next(ticks))),
+        SimpleNamespace(perf_counter=lambda: float(next(ticks)), monotonic=float),
     )
 
 

@@ -35,7 +35,7 @@ class TrainingConfig:
     """Epochs without a better validation loss before training ends; 0 never ends it."""
     seed: int = 0
     checkpoint_seconds: float = 300.0
-    """Time between two checkpoints inside an epoch; most epochs end with one."""
+    """Time between two checkpoints inside an epoch; epochs end with one, too."""
     log_seconds: float = 10.0
     """Time between two lines of progress."""
 

@@ -75,8 +75,6 @@ Batch = TypeVar("Batch")
 
 VALIDATION_LOSS = "validation_loss"
 """Name of the measure by which the best epoch is chosen."""
-_SHORT = 30.0
-"""Seconds of work that may be lost; a large model takes several to be written."""
 _SMOOTHED = 20
 """Last steps whose mean loss is shown as progress."""
 
@@ -142,7 +140,7 @@ class Training:
         num_epochs: at most.
         patience: epochs without a better loss before training ends; 0 never ends it.
         checkpoint_seconds: time between two checkpoints inside an epoch. Epochs end
-            with one too, of short ones those that make up half a minute.
+            with one too, as long as writing takes no more than a tenth of the time.
         log_seconds: time between two lines of progress.
         processes: that train together; the first of them writes and logs.
     """
@@ -159,6 +157,8 @@ class Training:
     """Where the training is; ``None`` before :meth:`resume`."""
     _unsaved: float = field(init=False, default=0.0)
     """Seconds of the epochs that no checkpoint holds."""
+    _due: float = field(init=False, default=0.0)
+    """After how many of them one is written."""
 
     def resume(self) -> TrainingState:
         """Resume from the checkpoint, or start; :meth:`run` does it by itself.
@@ -281,7 +281,7 @@ class Training:
             learner.keep(state.history, is_best)
         self._unsaved += seconds
         is_last = state.is_finished(self.num_epochs, self.patience)
-        if is_last or self._unsaved >= min(_SHORT, self.checkpoint_seconds):
+        if is_last or self._unsaved >= self._due:
             self._save(state)
         return Progress(
             epoch=state.epoch,
@@ -295,9 +295,11 @@ class Training:
         )
 
     def _save(self, state: TrainingState) -> None:
-        self._unsaved = 0.0
+        started = time.monotonic()
         if self.processes.leads:
             state.save(self.checkpoint, self.learner.export_state(), self.made_from)
+        took = time.monotonic() - started
+        self._unsaved, self._due = 0.0, 10 * took if took > 1 else 0.0
 
     def _check_finite(self, state: TrainingState) -> None:
         losses = state.measures[:, 0]
