@@ -255,7 +255,7 @@ class Training:
             progress(told)
 
     def _end_epoch(self, state: TrainingState, steps: int) -> Progress:
-        """Validate, keep the best weights, and write the checkpoint."""
+        """Validate, keep the best weights, and write a checkpoint that is due."""
         learner, measures, seconds = self.learner, state.measures, state.seconds
         record = learner.describe_epoch(state.epoch + 1, measures, seconds)
         state.history.append(dict(record))

@@ -250,7 +250,7 @@ class StoreWriter:
 
     Raises:
         ConfigurationError: the store holds vectors of another encoder, width or type.
-        LockedError: another process writes to it.
+        LockedError: another process writes to it for longer than a minute.
     """
 
     def __init__(
