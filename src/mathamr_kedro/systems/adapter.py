@@ -14,9 +14,6 @@ training starts from. The loss is InfoNCE in both directions (Eq. 3.6) on cosine
 texts. Teachers, if there are some, add the divergence of the distributions over the
 texts of a batch that the mean of their cosines gives from those of the adapted model.
 
-Wrong answers that look right may join the negatives: of each question one of the texts
-that another encoder puts next to it (``mined_by``).
-
 The weights are a few megabytes in the format of peft, which sentence-transformers
 reads: ``adapter_config.json``, ``adapter_model.safetensors``. They are learnt from::
 
@@ -69,8 +66,6 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = NDArray[np.int64]
 
-_NO_ROWS: Rows = np.empty(0, dtype=np.int64)
-
 TextPair: TypeAlias = tuple[str, str]
 
 _PAIRS, _SUFFIX = "pairs", ".jsonl.gz"
@@ -82,12 +77,6 @@ _MOST_HELD_OUT = 1024
 _SORTED_TOGETHER = 16
 """Batches whose texts are sorted by length, so that little is padding."""
 _BASE, _TEACHERS, _TAUGHT = "base", "teachers", "taught"
-_MINER, _MINED = "miner", "mined"
-_NEAREST = 50
-"""Wrong answers next to a question, of which one is drawn."""
-_SAME = 0.98
-"""Cosine with the question from which on a text is no wrong answer, but the same."""
-_QUESTIONS_AT_ONCE = 1024
 _TEMPERATURE = 0.05
 _MAX_TOKENS = 160
 _WEIGHT_DECAY = 0.01
@@ -115,9 +104,6 @@ class ModelConfig:
     less; by name or folder."""
     teacher_weight: float = 1.0
     """How much they count, beside what the pairs say."""
-    mined_by: str = ""
-    """Sentence encoder that finds wrong answers near each question, by name or folder:
-    an adapter that was trained without them; empty: all negatives are of the batch."""
 
     def __post_init__(self) -> None:
         check_range(self, "teacher_weight", least=0)
@@ -146,7 +132,7 @@ class Adapter:
         self.config = config
 
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
-        """Write pairs of texts, and all models in half precision."""
+        """Write pairs of texts, base model and teachers, these in half precision."""
         copy_models(self.config.model, folder)
         return write_pairs(data, self.config.model.pairs, folder)
 
@@ -246,11 +232,10 @@ class Batch(NamedTuple):
 
     questions: list[str]
     answers: list[str]
-    """Those of the questions, then wrong ones."""
     rows: tuple[Rows, Rows]
-    """Places of both sides of the pairs among all texts."""
+    """Places of both sides among all texts."""
     excluded: NDArray[np.bool_]
-    """(B, C) answers that are no negatives of a question: they belong to it by another
+    """(B, B) answers that are no negatives of a question: they belong to it by another
     pair (another answer, another premise of its proof), or say the same as it."""
 
 
@@ -282,33 +267,18 @@ class TextPairs:
         lengths = np.array([len(text) for text in self.texts], dtype=np.int64)
         return lengths[self._rows].sum(1)
 
-    @property
-    def questions(self) -> Rows:
-        """(P,) places of the questions among all texts."""
-        return self._rows[:, 0]
-
-    @property
-    def answers(self) -> Rows:
-        """(A,) places of all different answers."""
-        return np.unique(self._rows[:, 1])
-
-    def batch(self, numbers: Rows, wrong: Rows = _NO_ROWS) -> Batch:
-        """Return some pairs as a batch, and further answers that are wrong for some."""
+    def batch(self, numbers: Rows) -> Batch:
+        """Return some pairs as a batch."""
         questions, answers = self._rows[numbers].T
-        offered = np.concatenate([answers, wrong])
-        excluded = self.belong(questions[:, None], offered)
+        keys = self._key(questions[:, None], answers)
+        excluded = np.isin(keys, self._known) | (questions[:, None] == answers)
         np.fill_diagonal(excluded, val=False)
         return Batch(
             [self.texts[row] for row in questions],
-            [self.texts[row] for row in offered],
+            [self.texts[row] for row in answers],
             (questions, answers),
             excluded,
         )
-
-    def belong(self, questions: Rows, answers: Rows) -> NDArray[np.bool_]:
-        """Tell which answers belong to their question by a pair, or are the same."""
-        known = np.isin(self._key(questions, answers), self._known)
-        return known | (questions == answers)
 
     def cut(self, numbers: Rows, size: int) -> list[Rows]:
         """Cut pairs into batches, texts of one length together; one pair is none."""
@@ -357,8 +327,6 @@ def copy_models(config: ModelConfig, folder: Path) -> None:
     places = {_BASE: config.base} | {
         f"{_TEACHERS}/{number}": name for number, name in enumerate(config.teachers)
     }
-    if config.mined_by:
-        places[_MINER] = config.mined_by
     for place, name in places.items():
         load_model(find_text_model(name)).half().save(str(folder / place))
 
@@ -371,21 +339,12 @@ def train_adapter(
     device = current_compute().choose_device()
     kinds = load_pairs(prepared)
     taught = encode_taught(prepared, kinds, device) if config.teachers else {}
-    mined = mine_negatives(prepared, kinds, device) if config.mined_by else {}
     model = _load(prepared / _BASE, device)
     weights = add_adapter(model, config.rank)
 
-    def draw(epoch: int) -> list[tuple[str, Rows, Rows]]:
-        rng = np.random.default_rng((seed, epoch + 1))
-        drawn = draw_batches(kinds, config.steps, config.batch_size, rng)
-        return [
-            (kind, rows, draw_one(mined[kind][rows], rng) if mined else _NO_ROWS)
-            for kind, rows in drawn
-        ]
-
-    def compute(drawn: tuple[str, Rows, Rows]) -> Tensor:
-        kind, rows, wrong = drawn
-        batch = kinds[kind].batch(rows, wrong)
+    def compute(drawn: tuple[str, Rows]) -> Tensor:
+        kind, rows = drawn
+        batch = kinds[kind].batch(rows)
         with autocast(device):
             sides = [_encode(model, side) for side in (batch.questions, batch.answers)]
         scores = sides[0] @ sides[1].T
@@ -395,15 +354,14 @@ def train_adapter(
             said = [
                 torch.from_numpy(taught[kind][rows]).to(device) for rows in batch.rows
             ]
-            pair = sides[0], sides[1][: len(rows)]
-            loss = loss + config.teacher_weight * _find_divergence(pair, said)
+            loss = loss + config.teacher_weight * _find_divergence(sides, said)
         return loss
 
     def validate() -> Mapping[str, float]:
         found = {}
         for kind, pairs in kinds.items():
             cut = pairs.cut(pairs.held_out, config.batch_size)
-            losses = [float(compute((kind, rows, _NO_ROWS))) for rows in cut]
+            losses = [float(compute((kind, rows))) for rows in cut]
             if losses:
                 sizes = [len(rows) for rows in cut]
                 found[kind] = float(np.average(losses, weights=sizes))
@@ -416,7 +374,12 @@ def train_adapter(
         optimizer=torch.optim.AdamW(
             weights.parameters(), lr=config.learning_rate, weight_decay=_WEIGHT_DECAY
         ),
-        draw_batches=draw,
+        draw_batches=lambda epoch: draw_batches(
+            kinds,
+            config.steps,
+            config.batch_size,
+            np.random.default_rng((seed, epoch + 1)),
+        ),
         compute=compute,
         validate=validate,
         keep_best=lambda: save_adapter(model, config.base, folder),
@@ -446,56 +409,20 @@ def encode_taught(
     for folder in sorted((prepared / _TEACHERS).iterdir()) if missing else ():
         model = _load(folder, device)
         for kind in missing:
-            found[kind].append(_encode_all(model, kinds[kind].texts).cpu().numpy())
+            with autocast(device):
+                vectors = model.encode(
+                    kinds[kind].texts,
+                    batch_size=512 if device.type == "cuda" else 32,
+                    show_progress_bar=False,
+                    normalize_embeddings=True,
+                )
+            found[kind].append(vectors)
     (prepared / _TAUGHT).mkdir(exist_ok=True)
     for kind, parts in found.items():
         joined = np.concatenate(parts, axis=1) / len(parts) ** 0.5
         with replace_file(paths[kind]) as part, part.open("wb") as file:
             np.save(file, joined.astype(np.float16))
     return {kind: np.load(path) for kind, path in paths.items()}
-
-
-def mine_negatives(
-    prepared: Path, kinds: Mapping[str, TextPairs], device: torch.device
-) -> dict[str, NDArray[np.int32]]:
-    """Find wrong answers near the question of each pair, or read what was found.
-
-    Returns:
-        (P, 50) places among the texts of a kind, the nearest first; -1: no more.
-    """
-    paths = {kind: prepared / _MINED / f"{kind}.npy" for kind in kinds}
-    missing = [kind for kind, path in paths.items() if not path.is_file()]
-    model = _load(prepared / _MINER, device) if missing else None
-    (prepared / _MINED).mkdir(exist_ok=True)
-    for kind in missing:
-        near = _find_near(kinds[kind], _encode_all(model, kinds[kind].texts))
-        with replace_file(paths[kind]) as part, part.open("wb") as file:
-            np.save(file, near)
-    return {kind: np.load(path) for kind, path in paths.items()}
-
-
-def _find_near(pairs: TextPairs, vectors: Tensor) -> NDArray[np.int32]:
-    answers, asked = pairs.answers, pairs.questions
-    found = np.full((len(asked), _NEAREST), -1, dtype=np.int32)
-    for start in range(0, len(asked), _QUESTIONS_AT_ONCE):
-        questions = asked[start : start + _QUESTIONS_AT_ONCE]
-        best = (vectors[questions] @ vectors[answers].T).topk(
-            min(2 * _NEAREST, len(answers))
-        )
-        cosines, places = (part.cpu().numpy() for part in best)
-        rows = answers[places]
-        is_wrong = ~pairs.belong(questions[:, None], rows) & (cosines < _SAME)
-        order = np.argsort(~is_wrong, axis=1, kind="stable")[:, :_NEAREST]
-        near = np.take_along_axis(np.where(is_wrong, rows, -1), order, axis=1)
-        found[start : start + len(near), : near.shape[1]] = near
-    return found
-
-
-def draw_one(near: NDArray[np.int32], rng: np.random.Generator) -> Rows:
-    """Draw a wrong answer of each question that has some."""
-    counts = (near >= 0).sum(1)
-    rows = np.flatnonzero(counts)
-    return near[rows, rng.integers(0, counts[rows])].astype(np.int64)
 
 
 def add_adapter(model: Any, rank: int) -> nn.ParameterList:
@@ -539,18 +466,6 @@ def _load(folder: Path, device: torch.device) -> Any:
     model = load_model(folder, str(device))
     model.max_seq_length = min(model.max_seq_length or _MAX_TOKENS, _MAX_TOKENS)
     return model
-
-
-def _encode_all(model: Any, texts: Sequence[str]) -> Tensor:
-    with autocast(model.device):
-        found: Tensor = model.encode(
-            texts,
-            batch_size=512 if model.device.type == "cuda" else 32,
-            show_progress_bar=False,
-            normalize_embeddings=True,
-            convert_to_tensor=True,
-        )
-    return found.float()
 
 
 def _encode(model: Any, texts: Sequence[str]) -> Tensor:

@@ -16,12 +16,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.systems import Collection, Query, read_system
 from mathamr_kedro.systems import adapter as adapter_training
-from mathamr_kedro.systems.adapter import (
-    TextPairs,
-    draw_batches,
-    draw_one,
-    load_pairs,
-)
+from mathamr_kedro.systems.adapter import TextPairs, draw_batches
 from mathamr_kedro.systems.training import Training, build_index
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from tests.systems.marf.conftest import TrainingPair, make_post, text_model
@@ -137,46 +132,6 @@ def test_teachers_keep_it_near_them(settings, text_model, tmp_path):
     assert far[30] < far[0] / 2
     said = np.load(training.folder / "prepared" / "taught" / "more.npy")
     np.testing.assert_allclose(np.linalg.norm(said, axis=1), 1, atol=2e-3)
-
-
-def test_wrong_answers_are_the_nearest_that_are_wrong(settings, text_model, tmp_path):
-    settings["model"] |= {"mined_by": str(text_model), "epochs": 1}
-    training = prepare(tmp_path / "trained", settings)
-    training.train()
-    prepared = training.folder / "prepared"
-    encoder = SentenceEncoder(text_model, "cpu")
-    for kind, pairs in load_pairs(prepared).items():
-        vectors = encoder.encode(pairs.texts)
-        mined = np.load(prepared / "mined" / f"{kind}.npy")
-        own: dict[int, set[int]] = {}
-        for number, question in enumerate(pairs.questions.tolist()):
-            (answer,) = pairs.batch(np.array([number])).rows[1].tolist()
-            own.setdefault(question, {question}).add(answer)
-        for question, near in zip(pairs.questions.tolist(), mined, strict=True):
-            cosines = vectors[pairs.answers] @ vectors[question]
-            wrong = [
-                cosine
-                for row, cosine in zip(pairs.answers.tolist(), cosines, strict=True)
-                if row not in own[question] and cosine < 0.98
-            ]
-            found = near[near >= 0].tolist()
-            assert not own[question] & set(found)
-            expected = sorted(wrong, reverse=True)[: len(found)]
-            # half precision, and as many beside them that were no wrong answers
-            np.testing.assert_allclose(
-                vectors[found] @ vectors[question], expected, atol=5e-3
-            )
-            assert len(found) >= min(len(wrong), 50) - 1
-
-
-def test_a_wrong_answer_is_drawn_for_each_question_that_has_some():
-    near = np.array([[3, 4, -1], [-1, -1, -1], [7, -1, -1]], dtype=np.int32)
-    drawn = {tuple(draw_one(near, np.random.default_rng(n))) for n in range(20)}
-    assert drawn == {(3, 7), (4, 7)}
-    pairs = TextPairs([("a", "x"), ("b", "y"), ("a", "z")])
-    batch = pairs.batch(np.arange(2), wrong=np.array([4, 1]))
-    assert batch.answers == ["x", "y", "z", "x"]
-    assert batch.excluded.astype(int).tolist() == [[0, 0, 1, 1], [0, 0, 0, 0]]
 
 
 def test_no_text_is_a_negative_of_what_it_belongs_to():
