@@ -83,11 +83,12 @@ def test_padding_stays_small():
 
 
 @pytest.mark.gpu
-def test_search_on_the_device_equals_loops():
+@pytest.mark.parametrize(("width", "dtype"), [(32, "f2"), (256, "f4")])
+def test_search_on_the_device_equals_loops(width, dtype):
     rng = np.random.default_rng(2)
-    documents = [unit(rng, n, 32, dtype="f2") for n in rng.integers(1, 30, 400)]
+    documents = [unit(rng, n, width, dtype=dtype) for n in rng.integers(1, 30, 400)]
     documents[7:12] = [documents[3]] * 5  # ties
-    queries = [unit(rng, n, 32, dtype="f2") for n in (1, 16, 40)]
+    queries = [unit(rng, n, width, dtype=dtype) for n in (1, 16, 140)]
     space = ExactSpace("cuda")
     space.add(RaggedVectors.of(documents))
     allowed = rng.random(400) < 0.9

@@ -21,6 +21,7 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from triton.runtime.errors import OutOfResources
 
 from mathamr_kedro.base.ragged import RaggedVectors
 
@@ -173,12 +174,18 @@ class TritonScanner:
         groups = min(self._tiling.groups, triton.next_power_of_2(len(owner)))
         is_half = self._blocks.dtype == torch.float16
         tiles = triton.cdiv(len(owner), groups)
-        _maxsim_kernel[(tiles * len(self._longest),)](
-            tokens, share, self._blocks, self._starts, self._longest, partial,
-            len(owner), columns, tiles, tokens.shape[1], groups, _GROUP,
-            self._tiling.posts, "ieee" if is_half else "tf32x3",
-            num_warps=self._tiling.warps, num_stages=self._tiling.stages,
-        )  # fmt: skip
+        for stages in range(self._tiling.stages, 0, -1):
+            try:
+                _maxsim_kernel[(tiles * len(self._longest),)](
+                    tokens, share, self._blocks, self._starts, self._longest, partial,
+                    len(owner), columns, tiles, tokens.shape[1], groups, _GROUP,
+                    self._tiling.posts, "ieee" if is_half else "tf32x3",
+                    num_warps=self._tiling.warps, num_stages=stages,
+                )  # fmt: skip
+                break
+            except OutOfResources:  # of wide vectors fewer blocks fit at once
+                if stages == 1:
+                    raise
         partial = partial[:, : len(self.order)]
         if len(owner) == len(queries):
             return partial
