@@ -41,6 +41,12 @@ class Tiling(NamedTuple):
     warps: int = 4
     stages: int = 4
 
+    def shrink(self) -> Tiling:
+        """Return a tiling that needs less of the memory that a program has."""
+        if self.stages > 1:
+            return self._replace(stages=self.stages - 1)
+        return self._replace(groups=self.groups // 2)
+
 
 @triton.jit
 def _maxsim_kernel(
@@ -171,21 +177,23 @@ class TritonScanner:
         partial = torch.empty(
             len(owner), columns, dtype=torch.float32, device=tokens.device
         )
-        groups = min(self._tiling.groups, triton.next_power_of_2(len(owner)))
         is_half = self._blocks.dtype == torch.float16
-        tiles = triton.cdiv(len(owner), groups)
-        for stages in range(self._tiling.stages, 0, -1):
+        while True:
+            groups = min(self._tiling.groups, triton.next_power_of_2(len(owner)))
+            tiles = triton.cdiv(len(owner), groups)
             try:
                 _maxsim_kernel[(tiles * len(self._longest),)](
                     tokens, share, self._blocks, self._starts, self._longest, partial,
                     len(owner), columns, tiles, tokens.shape[1], groups, _GROUP,
                     self._tiling.posts, "ieee" if is_half else "tf32x3",
-                    num_warps=self._tiling.warps, num_stages=stages,
+                    num_warps=self._tiling.warps, num_stages=self._tiling.stages,
                 )  # fmt: skip
                 break
-            except OutOfResources:  # of wide vectors fewer blocks fit at once
-                if stages == 1:
+            except OutOfResources:  # vectors are wide: fewer of them fit at once
+                smaller = self._tiling.shrink()
+                if not smaller.groups:
                     raise
+                self._tiling = smaller
         partial = partial[:, : len(self.order)]
         if len(owner) == len(queries):
             return partial
