@@ -45,7 +45,7 @@ SKIPPED = {
     r"^mathamr experiments (run|show)": (
         "trains for minutes; tests/cli/test_experiments.py runs them on a small world"
     ),
-    r"^mathamr experiments benchmark( --reuse| --papers| --env pool .*)?$": (
+    r"^mathamr experiments benchmark( --papers)?( --reuse| --env pool .*)?$": (
         "needs every environment; tests/cli/test_benchmark.py"
     ),
     r"^kedro run( --env (demo|formula_modes))?$": (
