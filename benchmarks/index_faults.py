@@ -32,8 +32,8 @@ from benchmarks.serving import run_server
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.writers import NAME
 from mathamr_kedro.cli.doctor import find_damage
-from mathamr_kedro.project import open_context
-from mathamr_kedro.project_search import open_updatable_index
+from mathamr_kedro.project.catalog import open_context
+from mathamr_kedro.project.search import open_updatable_index
 
 PARTS = ("verify", "servers")
 PASSING = (".lock", ".writer.json", "tracker_journal.dat", "last_run.json")

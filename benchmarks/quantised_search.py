@@ -34,7 +34,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.evaluation.metrics import evaluate_run
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.trec import Run
 from mathamr_kedro.vectors import (

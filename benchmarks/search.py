@@ -326,7 +326,7 @@ def measure_gpu(options: argparse.Namespace) -> bool:
 
 def time_queries(options: argparse.Namespace) -> bool:
     """Measure searches by text in a project, from typing to reasons in words."""
-    from mathamr_kedro.project_search import open_search
+    from mathamr_kedro.project.search import open_search
 
     c, w = time.process_time(), time.perf_counter()
     searcher = open_search(options.env, options.data_root)

@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.vectors import (
     EngineConfig,
     ExactIndex,

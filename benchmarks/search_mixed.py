@@ -44,7 +44,7 @@ class World(NamedTuple):
 
 def open_world(env: str | None, data_root: str | None) -> World:
     """Read the vectors of a collection; its topics are the queries."""
-    from mathamr_kedro.project import open_catalog
+    from mathamr_kedro.project.catalog import open_catalog
 
     catalog = open_catalog(env, data_root)
     topics, store = catalog.load("mathamr_plus.index").vectors

@@ -111,7 +111,7 @@ def _read_configuration_once() -> Iterator[None]:
     have a name of their own while it is read, in whose place that of a test is put.
     ``tests/test_environments.py`` reads configurations of its own.
     """
-    from mathamr_kedro.environments import EnvironmentLoader
+    from mathamr_kedro.project.loader import EnvironmentLoader
 
     read, known = EnvironmentLoader.__init__, {}
     conf = PROJECT / "conf"

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from mathamr_kedro.stages import STAGES
+from mathamr_kedro.project.checks import STAGES
 from mathamr_kedro.systems import LEARNING
 from tests.conftest import PROJECT
 from tests.house import ROOT, Module, find_home, find_reached, read_modules
@@ -48,7 +48,7 @@ def test_every_package_has_a_face(modules):
 def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules):
     starts = {
         f"{ROOT}.{name}"
-        for name in ("settings", "pipeline_registry", "hooks", "project_search")
+        for name in ("settings", "pipeline_registry", "project.hooks", "project.search")
         if f"{ROOT}.{name}" in modules
     }
     ends = (".__main__", ".pipeline")

@@ -10,7 +10,7 @@ from kedro_viz.integrations.kedro.data_loader import load_data
 
 from mathamr_kedro.pipeline_registry import register_pipelines
 from mathamr_kedro.pipelines.training import pipeline as training
-from mathamr_kedro.stages import STAGES
+from mathamr_kedro.project.checks import STAGES
 from tests.conftest import PROJECT
 
 

@@ -17,9 +17,9 @@ from mathamr_kedro.cli import index, search
 from mathamr_kedro.cli.export import beir
 from mathamr_kedro.cli.show import post, summary
 from mathamr_kedro.corpus import BeirCollection, BeirFiles
-from mathamr_kedro.folder_sync import FolderSync
-from mathamr_kedro.project import configure_kedro, open_catalog
-from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.project.catalog import configure_kedro, open_catalog
+from mathamr_kedro.project.search import open_search, open_updatable_index
+from mathamr_kedro.project.sync import FolderSync
 from mathamr_kedro.search.responses import TextPart
 from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.serve import SearchService, ServeConfig
@@ -157,7 +157,7 @@ def test_watching_syncs_after_each_change(copied, monkeypatch):
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr("mathamr_kedro.folder_sync.sleep", sleep)
+    monkeypatch.setattr("mathamr_kedro.project.sync.sleep", sleep)
     watch = FolderSync(notes, "own", str(data)).watch()
     assert next(watch) == Addition()
     found = next(watch)

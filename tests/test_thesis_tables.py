@@ -24,9 +24,9 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import LAYOUTS
-from mathamr_kedro.experiment_runs import GridRun
 from mathamr_kedro.learning import distillation
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
+from mathamr_kedro.project.cells import GridRun
 from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
 from tests.learning.process_work import TEACHER_WIDTH

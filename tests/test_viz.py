@@ -16,7 +16,7 @@ from kedro_viz.data_access import data_access_manager
 from kedro_viz.integrations.kedro.data_loader import load_data
 from kedro_viz.server import load_and_populate_data
 
-from mathamr_kedro.stages import STAGES
+from mathamr_kedro.project.checks import STAGES
 from mathamr_kedro.systems import LEARNING
 
 PROJECT = Path(__file__).parents[1]

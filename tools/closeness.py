@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.project import open_catalog
-from mathamr_kedro.project_search import open_search
+from mathamr_kedro.project.catalog import open_catalog
+from mathamr_kedro.project.search import open_search
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.search.closeness import list_features
 from mathamr_kedro.search.explanation import restore_formulas

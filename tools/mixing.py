@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.evaluation.metrics.measures import ndcg
 from mathamr_kedro.evaluation.stats import interval_over_sets
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.systems.search_config import SearchConfig
 from mathamr_kedro.text import measure_math_share, pair_terms
 from tools.closeness import fit_logistic

@@ -19,7 +19,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.base.hits import Hits
-    from mathamr_kedro.project_search import open_search
+    from mathamr_kedro.project.search import open_search
     from mathamr_kedro.systems.base import Collection, Query, Rankings, System
 
 __all__ = [

@@ -14,8 +14,8 @@ from kedro.framework.project import pipelines as registered
 from kedro.pipeline import Pipeline
 
 from mathamr_kedro import pipelines as packages
-from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.project import find_project
+from mathamr_kedro.project.catalog import find_project
+from mathamr_kedro.project.loader import EnvironmentLoader
 
 _chosen: Mapping[str, Any] | None = None
 _built: Mapping[str, Any] | None = None

@@ -1,8 +1,8 @@
 """Kedro settings of the project."""
 
-from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.hooks import ProjectHooks
 from mathamr_kedro.pipeline_registry import ProjectContext
+from mathamr_kedro.project.hooks import ProjectHooks
+from mathamr_kedro.project.loader import EnvironmentLoader
 
 HOOKS = (ProjectHooks(),)
 CONTEXT_CLASS = ProjectContext

@@ -6,7 +6,7 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range, merge_parameters, read_parameters
-from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.project.checks import check_stage_parameters
 
 
 @dataclass(frozen=True)

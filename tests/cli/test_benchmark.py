@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from mathamr_kedro import experiment_runs
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.writers import WriterLock, list_root_damage
 from mathamr_kedro.cli import group
 from mathamr_kedro.experiments.versions import ResultVersions
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project import cells as cell_runs
+from mathamr_kedro.project.catalog import open_catalog
 from tests.conftest import PROJECT
 from tests.experiments.world import SIZES, write_world
 from tests.pipelines.graph_world import run_stage
@@ -201,7 +201,7 @@ class _Runs:
 @pytest.fixture
 def runs(monkeypatch) -> _Runs:
     found = _Runs()
-    monkeypatch.setattr(experiment_runs, "start_run", found)
+    monkeypatch.setattr(cell_runs, "start_run", found)
     return found
 
 

@@ -12,18 +12,18 @@ import pytest
 from click.testing import CliRunner
 from kedro.framework.session import KedroSession
 
-from mathamr_kedro import experiment_runs
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiment_runs import GridRun, Work
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.experiments.versions import describe_changes
-from mathamr_kedro.project import configure_kedro, list_versions, open_catalog
+from mathamr_kedro.project import cells as cell_runs
+from mathamr_kedro.project.catalog import configure_kedro, list_versions, open_catalog
+from mathamr_kedro.project.cells import GridRun, Work
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 from tests.experiments.world import open_grid
@@ -185,7 +185,7 @@ def test_a_collection_without_pairs_stops_an_experiment_that_trains(monkeypatch)
     vars(grid)["context"] = SimpleNamespace(
         params=parameters, catalog=SimpleNamespace(load=lambda name: pairs)
     )
-    monkeypatch.setattr(experiment_runs, "checksum_collection", lambda *_: "data")
+    monkeypatch.setattr(cell_runs, "checksum_collection", lambda *_: "data")
     with pytest.raises(ConfigurationError, match=r"--params ingestion\.pairs=all"):
         grid.ensure_collection()
     pairs.counts["written"] = 2
@@ -201,7 +201,7 @@ def test_pairs_are_looked_for_before_texts_are_parsed(monkeypatch):
         return "data"
 
     # The stages themselves would take minutes.
-    monkeypatch.setattr(experiment_runs, "_checksum", fingerprint)
+    monkeypatch.setattr(cell_runs, "_checksum", fingerprint)
     # The same.
     monkeypatch.setattr(GridRun, "_check_pairs", lambda grid: done.append("pairs"))
     monkeypatch.setattr(GridRun, "run_stages", lambda grid, s: done.extend(s))

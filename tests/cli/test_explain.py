@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 from kedro.io import DataCatalog, MemoryDataset
 
-from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.cli.explain import command
 from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.formula import trees_from_latex
+from mathamr_kedro.project import search as project_search
 from mathamr_kedro.systems import Rankings
 from mathamr_kedro.systems.formula_rgcn.search import NodeMatches
 

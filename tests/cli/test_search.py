@@ -20,7 +20,7 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.cli import explain, search
 from mathamr_kedro.pipelines.indexing import IndexingConfig
-from mathamr_kedro.project_search import open_search
+from mathamr_kedro.project.search import open_search
 from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.systems.search_config import list_search_strategies
 from tests.pipelines.graph_world import PROJECT

@@ -4,13 +4,13 @@ import pytest
 from click.testing import CliRunner
 from kedro.io import DataCatalog, MemoryDataset
 
-from mathamr_kedro import project
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Post, Topic
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli import group
 from mathamr_kedro.cli._subcommands import MOVED
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
+from mathamr_kedro.project import catalog as project
 
 POST = Post("7", "answer", "1", "1", None, None, 3, (), "", "It is even.", ())
 TOPIC = Topic(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.experiment_runs import GridRun
+from mathamr_kedro.project.cells import GridRun
 from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.evaluation.stats import TestConfig
 from mathamr_kedro.evaluation.stats.significance import bootstrap_interval
 from mathamr_kedro.experiments.benchmark import (
@@ -27,6 +26,7 @@ from mathamr_kedro.experiments.benchmark_figure import (
 )
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.grid import Experiment, list_cells
+from mathamr_kedro.project.loader import EnvironmentLoader
 from tests.conftest import PROJECT
 from tests.experiments.cells import PARAMETERS, save_cell
 from tests.experiments.collection_scores import BEST, ENTRY, WORST, make_scores

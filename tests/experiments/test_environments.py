@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.evaluation.stats import LAYOUTS
-from mathamr_kedro.experiment_runs import GridRun, list_experiments
 from mathamr_kedro.experiments.grid import describe_key
+from mathamr_kedro.project.cells import GridRun, list_experiments
+from mathamr_kedro.project.loader import EnvironmentLoader
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 from tests.experiments.world import open_grid
 from tests.pipelines.graph_world import PROJECT

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro import experiment_runs
 from mathamr_kedro.experiments.cells import RECORD, CellStore
+from mathamr_kedro.project import cells as cell_runs
 from tests.experiments.world import ONE_SEED, open_grid, run_grid, write_world
 from tests.pipelines.graph_world import PROJECT
 
@@ -38,7 +38,7 @@ def list_records(grid) -> dict[str, int]:
 def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
     write_world(tmp_path)
     grid = open_grid("edges", tmp_path, **ONE_SEED)
-    run_stages, cells = experiment_runs.GridRun.run_stages, []
+    run_stages, cells = cell_runs.GridRun.run_stages, []
 
     def stop_in_the_second_cell(self, stages, **changes):
         if "evaluation" in stages:
@@ -48,7 +48,7 @@ def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
                 raise KeyboardInterrupt
         run_stages(self, stages, **changes)
 
-    monkeypatch.setattr(experiment_runs.GridRun, "run_stages", stop_in_the_second_cell)
+    monkeypatch.setattr(cell_runs.GridRun, "run_stages", stop_in_the_second_cell)
     with pytest.raises(KeyboardInterrupt):
         run_grid(grid)
     before = list_records(grid)

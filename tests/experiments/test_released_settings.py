@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.cli import group
-from mathamr_kedro.experiment_runs import GridRun, list_experiments
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, refuse_shared_trainings
+from mathamr_kedro.project.cells import GridRun, list_experiments
 from tests.pipelines.graph_world import PROJECT
 
 pytestmark = pytest.mark.slow

@@ -10,9 +10,9 @@ from mathamr_kedro.base.records import Judgment, Post, Topic, TrainingPair
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.corpus.formula_index import ReturnableRule
-from mathamr_kedro.experiment_runs import GridRun
 from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.project.cells import GridRun
 from tests.pipelines.graph_world import (
     INGESTED,
     PROJECT,

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from mathamr_kedro.base.records import FormulaMention, Judgment, Topic
 from mathamr_kedro.cli import group
 from mathamr_kedro.integrations import ExportFolder
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo

@@ -9,7 +9,7 @@ import pytest
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.graph import PreparedStore, read_label, read_math_graph
 from mathamr_kedro.integrations import MathGraphDataset
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 from tests.graph.test_prepared import prepare
 
 pytestmark = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 
 pytestmark = [
     pytest.mark.slow,
@@ -75,7 +75,7 @@ def test_retriever_is_a_part_of_pipelines_and_experiments(collection, ir_dataset
     import pandas as pd
 
     from mathamr_kedro.integrations import MathAmrRetriever, open_dataset
-    from mathamr_kedro.project_search import open_search
+    from mathamr_kedro.project.search import open_search
 
     dataset = open_dataset(collection)
     rows = list(dataset.queries_iter())[:6]

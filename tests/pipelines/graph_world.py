@@ -10,7 +10,6 @@ from typing import Any
 from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
 
-from mathamr_kedro import project
 from mathamr_kedro.base.records import (
     Failure,
     FormulaInstance,
@@ -20,6 +19,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.project import catalog as project
 from tests.kills import kill_code
 from tests.worlds import build_once
 

@@ -19,7 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.project import LastRun
+from mathamr_kedro.project.catalog import LastRun
 
 logger = logging.getLogger(__name__)
 

@@ -21,10 +21,6 @@ def describe_packages(root: Path) -> dict[str, str]:
             pages[f"reference/python/{package}.md"] = "\n".join(
                 _write_page(".".join(face.relative_to(root.parent).parent.parts), names)
             )
-    module = f"{root.name}.project_search"
-    pages["reference/python/project_search.md"] = "\n".join(
-        _write_page(module, ["open_search", "open_updatable_index"])
-    )
     return pages
 
 

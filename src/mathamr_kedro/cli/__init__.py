@@ -19,7 +19,7 @@ import click
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import find_cause
 from mathamr_kedro.cli._subcommands import MOVED, Subcommands
-from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project.hints import complete_commands
 
 __all__ = ["cli", "main"]
 

@@ -20,9 +20,9 @@ from mathamr_kedro.base.errors import MathAMRError, find_cause
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
 from mathamr_kedro.base.writers import NAME, list_root_damage
 from mathamr_kedro.cli._options import in_environment
-from mathamr_kedro.hints import complete_commands
-from mathamr_kedro.project import find_roots, open_context
-from mathamr_kedro.stages import STAGES
+from mathamr_kedro.project.catalog import find_roots, open_context
+from mathamr_kedro.project.checks import STAGES
+from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.text import ADAPTERS, TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")

@@ -58,7 +58,7 @@ def command(
         _explain_formula(text, post_id, output, **where)
         return
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_search  # noqa: PLC0415
+    from mathamr_kedro.project.search import open_search  # noqa: PLC0415
     from mathamr_kedro.search.heatmap import save_heatmap, write_html  # noqa: PLC0415
 
     searcher = open_search(**where)
@@ -91,7 +91,7 @@ def _explain_formula(
             "takes no --with"
         )
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import explain_formula  # noqa: PLC0415
+    from mathamr_kedro.project.search import explain_formula  # noqa: PLC0415
 
     matches = explain_formula(text, found, system, **where)
     click.echo("\n\n".join(every.describe() for every in matches))

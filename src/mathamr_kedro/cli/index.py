@@ -52,7 +52,7 @@ def _sync(
     posts that changed are encoded; those whose files or sections are gone are deleted.
     """
     # Loaded here: the other commands need no session.
-    from mathamr_kedro.folder_sync import FolderSync  # noqa: PLC0415
+    from mathamr_kedro.project.sync import FolderSync  # noqa: PLC0415
 
     sync = FolderSync(folder, env, data_root, unit)
     for found in sync.watch() if watch else [sync.run()]:
@@ -145,7 +145,7 @@ def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
 
 def _open(env: str | None, data_root: str | None) -> UpdatableIndex:
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_updatable_index  # noqa: PLC0415
+    from mathamr_kedro.project.search import open_updatable_index  # noqa: PLC0415
 
     return open_updatable_index(env, data_root)
 

@@ -97,7 +97,7 @@ def command(
     if queries is not None and output is not None:
         # Loaded here: wrong options are refused at once.
         from mathamr_kedro.cli._batches import Batch  # noqa: PLC0415
-        from mathamr_kedro.project_search import open_search  # noqa: PLC0415
+        from mathamr_kedro.project.search import open_search  # noqa: PLC0415
 
         batch = Batch(queries, output, top or 1000, types)
         batch.search(partial(open_search, **more))
@@ -112,7 +112,7 @@ def command(
         return searcher.search(text or "", top, types)
 
     # Loaded here: wrong options are refused at once.
-    from mathamr_kedro.project_search import open_search  # noqa: PLC0415
+    from mathamr_kedro.project.search import open_search  # noqa: PLC0415
 
     of_task_2 = like is not None and re.match(r"B\.\d|NTCIR12-", like)
     finds: Target = "formulas" if formula is not None or of_task_2 else "posts"

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.base.errors import MalformedInputError
+from mathamr_kedro.base.figures import draw_bars, make_figure
 from mathamr_kedro.base.formatting import format_table
 from mathamr_kedro.corpus.formula_index import FormulaIds
 from mathamr_kedro.corpus.placeholders import REASONS
-from mathamr_kedro.figures import draw_bars, make_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

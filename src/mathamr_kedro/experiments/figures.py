@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mathamr_kedro.base.figures import add_legend, draw_bars, make_figure, write_names
 from mathamr_kedro.evaluation.stats import SeedResult, select_best_seed
 from mathamr_kedro.experiments.outcomes import Outcome
-from mathamr_kedro.figures import add_legend, draw_bars, make_figure, write_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.base.figures import add_legend, draw_bars, make_figure
 from mathamr_kedro.base.formatting import format_table
-from mathamr_kedro.figures import add_legend, draw_bars, make_figure
 from mathamr_kedro.graph.math_graph import is_inverted
 from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.graph.penman_records import RecordFile

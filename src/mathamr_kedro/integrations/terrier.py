@@ -26,7 +26,7 @@ class MathAmrRetriever(pt.Transformer):
     """Finds posts for the column ``query``: words, with formulas between dollars.
 
     Args:
-        searcher: as :func:`mathamr_kedro.project_search.open_search` opens it, with
+        searcher: as :func:`mathamr_kedro.project.search.open_search` opens it, with
             the system, or the fusion, that shall be asked.
         top: results of a query.
         post_types: types of post to return; those of the system if ``None``.

@@ -28,7 +28,7 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     StorageError,
 )
-from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.search.responses import ErrorResponse, HealthResponse
 from mathamr_kedro.serve.gate import Gate
 from mathamr_kedro.serve.metrics import CONTENT_TYPE, Metrics

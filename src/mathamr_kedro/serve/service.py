@@ -13,7 +13,7 @@ from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula import draw_svg, trees_from_latex
 from mathamr_kedro.graph import POST_TYPES, MathGraph, draw_math_graph
 from mathamr_kedro.graph.drawing import STYLE
-from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.project.search import open_search, open_updatable_index
 from mathamr_kedro.search import Searcher
 from mathamr_kedro.search.responses import (
     AddResponse,

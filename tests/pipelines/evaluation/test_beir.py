@@ -14,7 +14,7 @@ from kedro.framework.session import KedroSession
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.project import configure_kedro, open_catalog
+from mathamr_kedro.project.catalog import configure_kedro, open_catalog
 from mathamr_kedro.trec import TREC, Run, read_qrels, read_run
 from tests.pipelines.arqmath_world import PROJECT
 from tests.pipelines.beir_world import QUERIES, write_benchmark

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 from mathamr_kedro.graph import PreprocessingConfig
-from mathamr_kedro.project_search import open_search
+from mathamr_kedro.project.search import open_search
 from tests.pipelines.graph_world import open_catalog, open_session, run_stage
 from tests.pipelines.search_world import write_encoder
 

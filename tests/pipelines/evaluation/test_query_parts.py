@@ -10,7 +10,7 @@ import pytest
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
 from mathamr_kedro.pipelines.evaluation.searches import rank
-from mathamr_kedro.project_search import open_search
+from mathamr_kedro.project.search import open_search
 from tests.pipelines.graph_world import open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
 

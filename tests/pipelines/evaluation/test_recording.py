@@ -15,8 +15,8 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.experiments.grid import describe_key
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.pipelines.evaluation.nodes import (
     identify_evaluation,
     record_evaluation,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kedro.framework.session import KedroSession
 
-from mathamr_kedro.project import configure_kedro
+from mathamr_kedro.project.catalog import configure_kedro
 
 PROJECT = Path(__file__).resolve().parents[3]
 

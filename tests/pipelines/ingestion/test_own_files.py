@@ -6,7 +6,7 @@ import pytest
 from kedro.framework.session import KedroSession
 
 from mathamr_kedro.pipelines.amr_parsing import nodes
-from mathamr_kedro.project import configure_kedro
+from mathamr_kedro.project.catalog import configure_kedro
 from tests.pipelines.graph_world import PROJECT
 
 

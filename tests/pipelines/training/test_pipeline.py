@@ -13,8 +13,8 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
 from mathamr_kedro.base.records import FormulaMention, Post
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, MODEL
+from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.learning.trainer import EncoderLearner
 from mathamr_kedro.pipelines.training.nodes import write_document_vectors
 from tests.pipelines.training_world import (
@@ -120,7 +120,7 @@ def test_bad_parameters_are_named(data: Path, changes, message) -> None:
         run_training(data, **changes)
 
 
-CHECKS = "mathamr_kedro.experiments.trainings"
+CHECKS = "mathamr_kedro.learning.stage"
 """Where a training is checked before anything runs."""
 
 

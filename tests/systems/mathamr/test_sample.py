@@ -10,7 +10,7 @@ import pytest
 
 from mathamr_kedro.datasets.systems import TABLES, collect
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
-from mathamr_kedro.project import open_catalog
+from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.runs import list_topic_sets
 from mathamr_kedro.systems import Collection
 from mathamr_kedro.systems.mathamr.judged import list_triples

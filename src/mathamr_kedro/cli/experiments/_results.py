@@ -11,11 +11,11 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiment_runs import GridRun
 from mathamr_kedro.experiments.benchmark import BENCHMARK
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.versions import ResultVersions
-from mathamr_kedro.project import find_project, open_catalog
+from mathamr_kedro.project.catalog import find_project, open_catalog
+from mathamr_kedro.project.cells import GridRun
 
 PARAMS = click.option(
     "--params", "params", default="", metavar="A.B=1,C=2",

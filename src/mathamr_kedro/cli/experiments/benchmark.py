@@ -25,7 +25,6 @@ from mathamr_kedro.cli.experiments._results import (
     read_settings,
     read_tests,
 )
-from mathamr_kedro.experiment_runs import CollectionRun
 from mathamr_kedro.experiments import FinishedCell
 from mathamr_kedro.experiments.benchmark import (
     BENCHMARK,
@@ -35,8 +34,9 @@ from mathamr_kedro.experiments.benchmark import (
     read_suite,
 )
 from mathamr_kedro.experiments.versions import ResultVersions
-from mathamr_kedro.project import find_project, open_catalog
-from mathamr_kedro.stages import SETTINGS
+from mathamr_kedro.project.catalog import find_project, open_catalog
+from mathamr_kedro.project.cells import CollectionRun
+from mathamr_kedro.project.checks import SETTINGS
 
 _SUITE = Path("conf") / "benchmarks.yml"
 _PATIENCE = 600.0

@@ -20,7 +20,7 @@ from mathamr_kedro.evaluation.metrics import (
     Protocol,
     evaluate_run,
 )
-from mathamr_kedro.project import LastRun
+from mathamr_kedro.project.catalog import LastRun
 from mathamr_kedro.runs import TopicSet, list_topic_sets
 from mathamr_kedro.text import measure_math_share
 from mathamr_kedro.trec import Run, read_run

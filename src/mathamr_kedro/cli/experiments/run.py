@@ -10,12 +10,12 @@ import click
 
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import PARAMS, read_settings
-from mathamr_kedro.environments import stack_environments
-from mathamr_kedro.experiment_runs import Ending, GridRun, Work, list_devices
 from mathamr_kedro.experiments import Cell
 from mathamr_kedro.experiments.grid import CELL_STAGES, refuse_shared_trainings
-from mathamr_kedro.project import find_project
-from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.project.catalog import find_project
+from mathamr_kedro.project.cells import Ending, GridRun, Work, list_devices
+from mathamr_kedro.project.checks import check_stage_parameters
+from mathamr_kedro.project.loader import stack_environments
 
 
 @click.command("run")

@@ -15,7 +15,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import TopicId
 from mathamr_kedro.cli._options import in_environment
-from mathamr_kedro.project import LastRun
+from mathamr_kedro.project.catalog import LastRun
 from mathamr_kedro.runs import (
     TASKS,
     BenchmarkFolder,

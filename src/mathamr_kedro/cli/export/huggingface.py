@@ -24,7 +24,7 @@ def command(output: Path, **where: Any) -> None:
     been run are skipped.
     """
     from mathamr_kedro.integrations import ExportFolder  # noqa: PLC0415
-    from mathamr_kedro.project import LastRun  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import LastRun  # noqa: PLC0415
 
     catalog: Any = LastRun(**where).open("posts")
     folder = ExportFolder(output)

@@ -50,7 +50,7 @@ def command(
     # Imported here so that wrong options are rejected without loading torch.
     from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
     from mathamr_kedro.learning import Provenance, release_encoder  # noqa: PLC0415
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 
     folder = out or _find_place(name)
     catalog: Any = open_catalog(env, data_root)
@@ -72,7 +72,7 @@ def command(
 
 
 def _find_place(name: str) -> Path:
-    from mathamr_kedro.project import find_project  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import find_project  # noqa: PLC0415
 
     package = find_project() / "src" / "mathamr_kedro"
     if not package.is_dir():

@@ -77,7 +77,7 @@ def command(
         write_page,
     )
     from mathamr_kedro.graph.builder import VariantGraph  # noqa: PLC0415
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 
     chosen = GraphVariant(**variant)
     catalog = open_catalog(env, data_root)

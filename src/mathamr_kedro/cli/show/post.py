@@ -31,7 +31,7 @@ def command(post: str, env: str | None, data_root: str | None) -> None:
       mathamr show post notes/primes.md
     """
     # Loaded here: the help needs no catalog.
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 
     console = Console()
     if Path(post).is_file():

@@ -13,7 +13,7 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
-from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project.hints import complete_commands
 
 _MEASURES = 4
 """How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
@@ -24,7 +24,7 @@ _MEASURES = 4
 def command(env: str | None, data_root: str | None) -> None:
     """Summarise the outputs of the pipelines and say where to look."""
     # Loaded here: the help needs no catalog.
-    from mathamr_kedro.project import open_catalog  # noqa: PLC0415
+    from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 
     catalog = open_catalog(env, data_root)
     statistics = _load(catalog, "ingestion_statistics")

@@ -26,9 +26,9 @@ from mathamr_kedro.experiments import (
     checksum_collection,
 )
 from mathamr_kedro.experiments.cells import tabulate_results
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import PreprocessingConfig
+from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_index,

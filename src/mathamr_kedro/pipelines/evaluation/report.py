@@ -8,11 +8,11 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.base.figures import COLOURS, add_legend, draw_bars, make_figure
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
 from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
-from mathamr_kedro.figures import COLOURS, add_legend, draw_bars, make_figure
 from mathamr_kedro.pipelines.evaluation.efficiency import TASK_COUNTS
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from mathamr_kedro.base.checksums import check_file, checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import restore_latex
 from mathamr_kedro.datasets import ShardedTable
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
 from mathamr_kedro.graph import (
     PreparedGraphs,
     PreparedStore,
@@ -28,6 +27,7 @@ from mathamr_kedro.graph.shards.writer import place_texts, write_texts
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.learning.distillation import FormulaSymbols
 from mathamr_kedro.learning.pairs import TrainingPairs
+from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.learning.trainer import train
 from mathamr_kedro.model.weights import checksum_model, copy_model
 from mathamr_kedro.pipelines.training.report import (

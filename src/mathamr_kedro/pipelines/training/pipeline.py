@@ -10,7 +10,7 @@ from kedro.pipeline import Pipeline
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.datasets.systems import TABLES, Preparation, collect
-from mathamr_kedro.experiments.trainings import TrainingStageConfig
+from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.model import ComputeConfig
 from mathamr_kedro.pipelines import box, make_node
 from mathamr_kedro.pipelines.training import nodes

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mathamr_kedro.base.errors import StorageError
+from mathamr_kedro.base.figures import COLOURS, add_legend, make_figure, write_png
 from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.base.formatting import format_table
-from mathamr_kedro.figures import COLOURS, add_legend, make_figure, write_png
 from mathamr_kedro.graph import ReleasedEncoder
 from mathamr_kedro.learning.checkpoints import Progress, Record
 

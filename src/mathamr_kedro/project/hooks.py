@@ -19,10 +19,10 @@ from kedro.pipeline.node import Node
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, suggest
 from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.datasets.optional_json import OptionalJSONDataset
-from mathamr_kedro.hints import plain_errors
-from mathamr_kedro.project import LastRun, find_roots, note_environment
-from mathamr_kedro.run_summary import summarise_run
-from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.project.catalog import LastRun, find_roots, note_environment
+from mathamr_kedro.project.checks import check_stage_parameters
+from mathamr_kedro.project.hints import plain_errors
+from mathamr_kedro.project.summary import summarise_run
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli import group
-from mathamr_kedro.hints import complete_commands, plain_errors
+from mathamr_kedro.project.hints import complete_commands, plain_errors
 from tests.conftest import PROJECT
 
 

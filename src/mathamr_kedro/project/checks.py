@@ -19,7 +19,7 @@ _PARAMETERS: Mapping[str, str] = {
     "amr_parsing": "pipelines.amr_parsing:AmrParsingConfig",
     "graph_fusion": "pipelines.graph_fusion:GraphFusionConfig",
     "preprocessing": "pipelines.preprocessing:PreprocessingStageConfig",
-    "training": "experiments.trainings:TrainingStageConfig",
+    "training": "learning.stage:TrainingStageConfig",
     "indexing": "pipelines.indexing:IndexingConfig",
     "evaluation": "pipelines.evaluation:EvaluationConfig",
     "significance": "pipelines.significance:SignificanceConfig",
@@ -64,7 +64,7 @@ def check_stage_parameters(
             )
         if key in STAGES:
             module, _, name = _PARAMETERS[key].partition(":")
-            declared = getattr(import_module(f"{__package__}.{module}"), name)
+            declared = getattr(import_module(f"mathamr_kedro.{module}"), name)
             configs[key] = read_parameters(declared, values, where=key)
     for name, values in (parameters.get(SYSTEMS) or {}).items():
         read_system(name, values or {})

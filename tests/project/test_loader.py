@@ -11,8 +11,8 @@ from omegaconf.errors import UnsupportedInterpolationType
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.environments import EnvironmentLoader
 from mathamr_kedro.graph import PreprocessingConfig, ReleasedEncoder
+from mathamr_kedro.project.loader import EnvironmentLoader
 from mathamr_kedro.settings import CONFIG_LOADER_ARGS
 
 
@@ -177,7 +177,7 @@ def test_command_line_shows_one_line(files):
         load(files, "bnch")
 
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 
 
 def read_project(env: str, key: str = "parameters") -> dict:

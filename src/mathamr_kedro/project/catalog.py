@@ -22,8 +22,8 @@ from kedro.utils import find_kedro_project
 from mathamr_kedro.base.checksums import read_json
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.environments import EnvironmentLoader
-from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project.hints import complete_commands
+from mathamr_kedro.project.loader import EnvironmentLoader
 
 if TYPE_CHECKING:
     from kedro.framework.context import KedroContext
@@ -213,7 +213,7 @@ def _find_stages(datasets: Sequence[str]) -> list[str]:
     # Loaded here: the stages import all that they need.
     from kedro.framework.project import pipelines  # noqa: PLC0415
 
-    from mathamr_kedro.stages import STAGES  # noqa: PLC0415
+    from mathamr_kedro.project.checks import STAGES  # noqa: PLC0415
 
     configure_kedro(find_project())
     makers = {s: pipelines[s].all_outputs() for s in STAGES if s in pipelines}

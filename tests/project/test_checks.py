@@ -9,10 +9,10 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.parameters import merge_parameters
-from mathamr_kedro.project import open_catalog
-from mathamr_kedro.stages import STAGES, check_stage_parameters
+from mathamr_kedro.project.catalog import open_catalog
+from mathamr_kedro.project.checks import STAGES, check_stage_parameters
 
-PROJECT = Path(__file__).parents[1]
+PROJECT = Path(__file__).parents[2]
 HNSW = {"retrieval": "maxsim", "search": "hnsw"}
 
 

@@ -36,7 +36,6 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.machines import show_one_device
 from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import WriterLock
-from mathamr_kedro.environments import stack_environments
 from mathamr_kedro.experiments import (
     COLLECTION,
     Cell,
@@ -50,8 +49,9 @@ from mathamr_kedro.experiments import (
     read_experiment,
 )
 from mathamr_kedro.experiments.grid import SHARED_STAGES
-from mathamr_kedro.project import configure_kedro, find_roots, open_catalog
-from mathamr_kedro.stages import check_stage_parameters
+from mathamr_kedro.project.catalog import configure_kedro, find_roots, open_catalog
+from mathamr_kedro.project.checks import check_stage_parameters
+from mathamr_kedro.project.loader import stack_environments
 
 if TYPE_CHECKING:
     from kedro.framework.context import KedroContext

@@ -23,8 +23,8 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.records import Post
 from mathamr_kedro.corpus.own_files import list_shown
 from mathamr_kedro.pipelines.amr_parsing.reuse import checksum_text
-from mathamr_kedro.project import configure_kedro, find_project, open_catalog
-from mathamr_kedro.project_search import open_updatable_index
+from mathamr_kedro.project.catalog import configure_kedro, find_project, open_catalog
+from mathamr_kedro.project.search import open_updatable_index
 from mathamr_kedro.vectors import Addition
 
 _INDEX = "mathamr_plus.index"

@@ -20,7 +20,7 @@ from pathlib import Path
 from kedro.io import CatalogProtocol
 
 from mathamr_kedro.base.formatting import format_duration
-from mathamr_kedro.hints import complete_commands
+from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.search.explanation import restore_formulas
 
 _LOOKED_AT, _MAX_LETTERS = 300, 60

@@ -9,7 +9,7 @@ from kedro.io import DataCatalog, MemoryDataset
 from kedro_datasets.text import TextDataset
 
 from mathamr_kedro.base.records import FormulaMention, Post
-from mathamr_kedro.run_summary import summarise_run
+from mathamr_kedro.project.summary import summarise_run
 
 
 @pytest.fixture

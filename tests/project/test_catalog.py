@@ -11,7 +11,12 @@ from kedro.framework.session import KedroSession
 from kedro.framework.startup import bootstrap_project
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.project import LastRun, find_project, find_roots, open_catalog
+from mathamr_kedro.project.catalog import (
+    LastRun,
+    find_project,
+    find_roots,
+    open_catalog,
+)
 from tests.conftest import PROJECT
 
 

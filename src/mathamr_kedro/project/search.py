@@ -42,12 +42,12 @@ from mathamr_kedro.graph import (
     read_math_graph,
     read_placeholder,
 )
-from mathamr_kedro.hints import complete_commands
 from mathamr_kedro.pipelines.amr_parsing import AmrParsingConfig
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing import IndexingConfig
-from mathamr_kedro.project import open_catalog, read_environment
+from mathamr_kedro.project.catalog import open_catalog, read_environment
+from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import find_comment_texts
 from mathamr_kedro.systems import BASELINES, Fusion, Index, Query, Target
@@ -238,7 +238,7 @@ class _Project:
         if env is None or made.get("env", env) == env:
             return
         # Loaded here: most searches are of the environment that made the index.
-        from mathamr_kedro.experiments.trainings import (  # noqa: PLC0415
+        from mathamr_kedro.learning.stage import (  # noqa: PLC0415
             TrainingStageConfig,
         )
 

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr_kedro import project_search
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.project import open_catalog
-from mathamr_kedro.project_search import open_search, open_updatable_index
+from mathamr_kedro.project import search as project_search
+from mathamr_kedro.project.catalog import open_catalog
+from mathamr_kedro.project.checks import STAGES
+from mathamr_kedro.project.search import open_search, open_updatable_index
 from mathamr_kedro.search.closeness import FAR
-from mathamr_kedro.stages import STAGES
 from mathamr_kedro.systems.mathamr_plus import Encoder
 
 

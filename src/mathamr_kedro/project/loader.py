@@ -36,7 +36,7 @@ from yaml import YAMLError
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import merge_parameters
-from mathamr_kedro.hints import plain_errors
+from mathamr_kedro.project.hints import plain_errors
 
 # Kedro 1.7 calls a function that OmegaConf 2.4 renamed.
 warnings.filterwarnings("ignore", "register_new_resolver", UserWarning)

@@ -14,8 +14,8 @@ from kedro.pipeline import Pipeline, node
 from mathamr_kedro.base.errors import ConfigurationError, LockedError, MissingInputError
 from mathamr_kedro.base.files import FolderLock
 from mathamr_kedro.base.writers import TOKEN
-from mathamr_kedro.hooks import ProjectHooks
-from mathamr_kedro.project import LastRun, configure_kedro, read_environment
+from mathamr_kedro.project.catalog import LastRun, configure_kedro, read_environment
+from mathamr_kedro.project.hooks import ProjectHooks
 from tests.conftest import PROJECT
 
 EMPTY = Pipeline([])
@@ -127,7 +127,7 @@ def test_a_run_that_indexes_notes_its_environment(tmp_path):
 
 
 def test_the_log_counts_the_nodes(tmp_path, caplog):
-    caplog.set_level(logging.INFO, "mathamr_kedro.hooks")
+    caplog.set_level(logging.INFO, "mathamr_kedro.project.hooks")
     pipeline = Pipeline([node(len, str(n), f"{n}s", name=f"n{n}") for n in range(2)])
     hooks = prepare(tmp_path)
     hooks.before_pipeline_run({}, pipeline, DataCatalog())

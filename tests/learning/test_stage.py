@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.experiments import trainings
-from mathamr_kedro.experiments.trainings import TrackingConfig, TrainingStageConfig
+from mathamr_kedro.learning import stage as trainings
 from mathamr_kedro.learning.distillation import DistillationConfig
+from mathamr_kedro.learning.stage import TrackingConfig, TrainingStageConfig
 
 TAUGHT = DistillationConfig(document_weight=1.0)
 
