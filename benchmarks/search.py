@@ -1,12 +1,11 @@
-"""Measure search: exactness, speed of the engines, building, graphs, kills, GPU, text.
+"""Measure search: exactness, speed of the engines, building, graphs, GPU, text.
 
 One part or several, e.g. ``python -m benchmarks.search speed build --posts 33771``;
-the GPU's figures by ``python -m benchmarks.search gpu --device cuda``; answers with
-their questions, and both scores, by ``... mixed [--env pool]``; typed queries
+the GPU's figures by ``python -m benchmarks.search gpu --device cuda``; typed queries
 against the index of an environment by ``... query --env pool``, and the engines on its
-vectors by ``... collection --env pool``. Times are CPU
-time of the process (all its threads) and wall time; both sides of a comparison are
-measured in one run, on the same vectors, one query at a time.
+vectors by ``... collection --env pool``. Times are CPU time of the process (all its
+threads) and wall time; both sides of a comparison are measured in one run, on the same
+vectors, one query at a time.
 """
 
 from __future__ import annotations
@@ -39,9 +38,7 @@ from mathamr_kedro.vectors import (
 )
 
 ENCODER = "random"
-PARTS = (
-    "twin", "speed", "mixed", "build", "graphs", "kills", "gpu", "query", "collection",
-)  # fmt: skip
+PARTS = ("twin", "speed", "build", "graphs", "gpu", "query", "collection")
 QUESTIONS = (
     r"why is $\sqrt2$ irrational",
     r"How do I show that $\sum_{n=1}^\infty \frac{1}{n^2}$ converges? The test by "
@@ -305,17 +302,6 @@ def overlap(index, truth, query: PostEntry, depth: int) -> list[tuple[float, flo
     return results
 
 
-def kill_processes(options: argparse.Namespace) -> bool:
-    """Kill a process that writes and indexes, many times."""
-    from benchmarks.search_kills import run_kills
-
-    print(f"\n{options.kills} kills at random moments while indexing and updating")
-    with tempfile.TemporaryDirectory() as folder:
-        faults = run_kills(options.kills, seed=0, folder=Path(folder))
-    print("\n".join(f"  {fault}" for fault in faults))
-    return not faults
-
-
 def measure_gpu(options: argparse.Namespace) -> bool:
     """Measure exact searches on a GPU."""
     from benchmarks.search_gpu import measure_formulas, measure_posts
@@ -352,21 +338,11 @@ def compare_on_collection(options: argparse.Namespace) -> bool:
     return measure_collection(options.env, options.data_root)
 
 
-def compare_mixed(options: argparse.Namespace) -> bool:
-    """Compare searches by more than MaxSim with their slow twins."""
-    from benchmarks.search_mixed import run_mixed
-
-    count, device = 2 * options.queries, options.device
-    return run_mixed(options.env, options.data_root, count, device, make_store)
-
-
 RUN = {
     "twin": check_twin,
     "speed": compare_engines,
-    "mixed": compare_mixed,
     "build": measure_building,
     "graphs": measure_graphs,
-    "kills": kill_processes,
     "gpu": measure_gpu,
     "query": time_queries,
     "collection": compare_on_collection,
@@ -387,16 +363,13 @@ def main() -> None:
     parser.add_argument(
         "--tilings", action="store_true", help="gpu: also time the kernel's tilings"
     )
-    parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--local", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument(
-        "--device", default="cpu", help="for the parts gpu and mixed: cuda"
-    )
+    parser.add_argument("--device", default="cpu", help="for the part gpu: cuda")
     parser.add_argument("--gpu-posts", type=int, default=1_365_254, help="thesis 4.5")
     parser.add_argument("--gpu-formulas", type=int, default=21_947_328)
     parser.add_argument(
-        "--env", help="for the parts query, collection and mixed: an environment"
+        "--env", help="for the parts query and collection: an environment"
     )
     parser.add_argument("--data-root", help="for the same parts")
     options = parser.parse_args()

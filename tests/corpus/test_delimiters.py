@@ -2,7 +2,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.slow_cleaning import find_formulas_slowly, split_punctuation_slowly
 from mathamr_kedro.corpus.delimiters import (
     CLOSE,
     OPEN,
@@ -10,6 +9,7 @@ from mathamr_kedro.corpus.delimiters import (
     split_punctuation,
     strip_delimiters,
 )
+from tests.corpus.slow_cleaning import find_formulas_slowly, split_punctuation_slowly
 
 DELIMITERS = [
     "$", "$$", r"\(", r"\)", r"\[", r"\]", r"\begin{align}", r"\end{align}", "x", "1",

@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.slow_cleaning import AROUND_BREAK, find_tags_slowly
 from mathamr_kedro.corpus.extraction import clean_text
 from mathamr_kedro.corpus.markup import _AROUND_BREAK  # the fast twin
 from mathamr_kedro.corpus.scanning import NextMatch, find_blocks, find_tags
 from tests.conftest import LONG, ends
+from tests.corpus.slow_cleaning import AROUND_BREAK, find_tags_slowly
 
 PIECES = [
     "<", ">", '"', "'", "<p>", "</p>", "<!--", "-->", '<a href="x">', "<br/>", "<br />",

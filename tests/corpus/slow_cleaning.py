@@ -1,7 +1,4 @@
-"""Cleaning by plain regular expressions: right, and quadratic on hostile texts.
-
-Tests compare the linear code with these; ``benchmarks.text_cost`` shows the difference.
-"""
+"""Cleaning by plain regular expressions: right, and quadratic on hostile texts."""
 
 from __future__ import annotations
 
@@ -47,9 +44,6 @@ TAG = re.compile(
     r"|<!--.*?-->",
     re.DOTALL,
 )
-MATH_SPAN = re.compile(
-    r"<span\b([^<>]*\bmath-container\b[^<>]*)>(.*?)</span\s*>", re.DOTALL
-)
 AROUND_BREAK = re.compile(r"[ \t]*\n[ \t]*")
 
 
@@ -86,12 +80,3 @@ def find_tags_slowly(markup: str) -> Iterator[tuple[int, int, str, bool]]:
     """Span, name and whether it is an end tag; for markup without math spans."""
     for match in TAG.finditer(markup):
         yield (*match.span(), (match[2] or "").lower(), bool(match[1]))
-
-
-def clean_slowly(markup: str) -> None:
-    """Do the searches of cleaning: tags, math spans, breaks, formulas, punctuation."""
-    MATH_SPAN.findall(markup)
-    list(find_tags_slowly(markup))
-    AROUND_BREAK.sub("\n", markup)
-    list(find_formulas_slowly(markup))
-    split_punctuation_slowly(f"{markup.strip()} x.")
