@@ -10,7 +10,6 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError, MathAMRError
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.losses import INITIAL_TEMPERATURE
-from mathamr_kedro.model import ModelConfig
 
 
 def test_defaults_are_those_of_table_4_5():
@@ -24,12 +23,6 @@ def test_defaults_are_those_of_table_4_5():
     assert optimizer.weight_decay == 1e-3
     assert INITIAL_TEMPERATURE == 0.05
     assert asdict(config.augmentation) == {"node_mask": 0.1, "edge_dropout": 0.1}
-
-
-def test_what_came_later_changes_no_settings_of_before():
-    assert "sentence_texts" not in TrainingConfig().describe_result()["model"]
-    both = TrainingConfig(ModelConfig(text_dim=3, sentence_texts=True))
-    assert both.describe_result()["model"]["sentence_texts"] is True
 
 
 def test_file_changes_what_it_names(tmp_path):

@@ -127,23 +127,15 @@ def test_an_encoder_that_reads_texts_starts_from_one_that_does_not(shards, tmp_p
         assert torch.equal(made.state_dict()[name], value)
 
 
-def test_an_encoder_starts_to_read_sentences_without_edges(shards, tmp_path, caplog):
-    arguments = write_inputs(shards, tmp_path)
-    posts, draw = tmp_path / "prepared/posts", np.random.default_rng(0)
-    texts = draw.normal(size=(len(shards), 12)).astype(np.float16)
-    np.save(posts / "texts.npy", texts)
-    start = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2, text_dim=12), shards.schema)
+def test_an_encoder_starts_from_one_and_leaves_out_its_edges(shards, tmp_path):
+    arguments = write_inputs(
+        shards, tmp_path, CONFIG | {"model": {"content_edges": False}}
+    )
+    start = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2), shards.schema)
     save_model(tmp_path / "start", start)
-    model = {"text_dim": 12, "sentence_texts": True, "content_edges": False}
-    write_inputs(shards, tmp_path, CONFIG | {"model": model})
-    assert main([*arguments, "--start", str(tmp_path / "start")]) == 1
-    assert "preprocessing.sentence_texts" in caplog.text
-    sentences = draw.normal(size=(int(shards.sentence_ptr[-1]), 12))
-    np.save(posts / "sentence_texts.npy", sentences.astype(np.float16))
     assert main([*arguments, "--start", str(tmp_path / "start")]) == 0
     made = load_model(tmp_path / "out" / "model", ComputeConfig(device="cpu")).config
-    assert made.sentence_texts
-    assert not made.content_edges
+    assert (made.content_edges, made.hidden_dim) == (False, 8)
 
 
 def test_start_of_other_graphs_is_refused(shards, tmp_path, caplog):

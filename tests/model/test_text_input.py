@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.graph import DOCUMENT, SENTENCE
+from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.text_input import TextInput
@@ -18,20 +18,10 @@ CONFIG = ModelConfig(
 )
 
 
-BOTH = replace(CONFIG, sentence_texts=True)
-
-
 @pytest.fixture
 def texts(batch):
     torch.manual_seed(1)
     return replace(batch, text=torch.randn(batch.num_graphs, 12))
-
-
-@pytest.fixture
-def sentences(texts):
-    is_sentence = (texts.representative_kind == SENTENCE)[:, None]
-    said = torch.where(is_sentence, torch.randn(len(is_sentence), 12), 0.0)
-    return replace(texts, sentence_text=said)
 
 
 def find_documents(batch):
@@ -58,66 +48,6 @@ def test_terms_equal_a_loop(texts):
         last[row] = module.end.weight @ texts.text[graph]
     assert torch.allclose(begin, first, atol=1e-6)
     assert torch.allclose(finish, last, atol=1e-5)
-
-
-def test_terms_of_sentences_equal_a_loop(sentences):
-    module = TextInput(BOTH)
-    documents = {row: g for g, row in find_documents(sentences).items()}
-    first = torch.zeros(sentences.num_nodes, 16)
-    last = torch.zeros(len(sentences.representative), 8)
-    for row, kind in enumerate(sentences.representative_kind.tolist()):
-        said = sentences.sentence_text[row] if kind == SENTENCE else None
-        said = sentences.text[documents[row]] if kind == DOCUMENT else said
-        if said is not None:
-            first[sentences.representative[row]] = module.start.weight @ said
-            last[row] = module.end.weight @ said
-    assert torch.allclose(module.begin(sentences), first, atol=1e-6)
-    assert torch.allclose(module.finish(sentences), last, atol=1e-5)
-
-
-def test_spare_representatives_read_nothing(sentences):
-    module = TextInput(BOTH)
-    spare = torch.tensor([sentences.num_nodes], dtype=torch.int32)
-    longer = replace(
-        sentences,
-        representative=torch.cat([sentences.representative, spare]),
-        representative_kind=torch.cat([sentences.representative_kind, spare * 0]),
-        sentence_text=torch.cat([sentences.sentence_text, torch.zeros(1, 12)]),
-    )
-    assert torch.equal(module.begin(longer), module.begin(sentences))
-    assert torch.equal(module.finish(longer)[:-1], module.finish(sentences))
-
-
-def test_a_sentence_reads_its_own_text(sentences):
-    torch.manual_seed(0)
-    model = MathAMRPlus(BOTH, sentences.schema)
-    row = sentences.representative_kind.tolist().index(SENTENCE)
-    other = sentences.sentence_text.clone()
-    other[row] = -other[row]
-    changed = model(sentences) - model(replace(sentences, sentence_text=other))
-    lengths = changed.norm(dim=1)
-    assert lengths[row] > 0.1
-    assert lengths.argmax() == row
-    assert not lengths[sentences.representative_ptr[1] :].any()
-
-
-def test_without_sentences_an_encoder_reads_documents_alone(sentences, texts):
-    torch.manual_seed(0)
-    model = MathAMRPlus(CONFIG, texts.schema)
-    assert torch.equal(model(sentences), model(texts))
-    silent = torch.zeros_like(sentences.sentence_text)
-    both = MathAMRPlus(BOTH, texts.schema)
-    both.load_state_dict(model.state_dict())
-    found = both(replace(texts, sentence_text=silent))
-    assert torch.allclose(found, model(texts), atol=1e-6)
-
-
-def test_graphs_without_texts_of_sentences_are_refused(texts):
-    model = MathAMRPlus(BOTH, texts.schema)
-    with pytest.raises(MalformedInputError, match=r"preprocessing\.sentence_texts"):
-        model(texts)
-    with pytest.raises(ConfigurationError, match="text_dim"):
-        ModelConfig(sentence_texts=True)
 
 
 def test_texts_of_length_one_keep_their_similarities_at_the_start():

@@ -31,7 +31,6 @@ from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, split_chunks
 from mathamr_kedro.amr.documents import (
     ParsedDocument,
     ParserSettings,
-    list_sentences,
     parse_documents,
 )
 from mathamr_kedro.amr.graphs import (
@@ -83,7 +82,6 @@ __all__ = [
     "describe_parser",
     "format_graph",
     "format_string",
-    "list_sentences",
     "make_printable",
     "parse_documents",
     "read_graph",

@@ -12,13 +12,12 @@ from __future__ import annotations
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate, groupby
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, Chunk, split_chunks
 from mathamr_kedro.amr.graphs import (
-    PLACEHOLDER,
     AMRGraph,
     ParseFailure,
     merge_graphs,
@@ -29,7 +28,6 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
     WorkerError,
 )
-from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.workers import WorkerConfig, explain_error
 
 logger = logging.getLogger(__name__)
@@ -146,24 +144,6 @@ def _take_first(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
     """Return the first chunks, of :data:`MAX_SENTENCES` together."""
     total = accumulate(len(chunk.sentences) for chunk in chunks)
     return chunks[: sum(count <= MAX_SENTENCES for count in total)]
-
-
-def list_sentences(text: str, formula_map: Iterable[FormulaMention]) -> list[str]:
-    """Return the sentences of a text that get a graph, in order, with their LaTeX.
-
-    A graph whose number of sentences is another one has lost some of them.
-
-    >>> mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=7, end=16)
-    >>> list_sentences("?! Let FORMULA_0 be even. Then stop.", [mention])
-    ['Let $y^2$ be even.', 'Then stop.']
-    """
-    latex = {m.placeholder: f"${m.latex}$" for m in formula_map}
-    return [
-        PLACEHOLDER.sub(lambda found: latex.get(found[0], found[0]), sentence)
-        for chunk in _take_first(split_chunks(text))
-        for sentence in chunk.sentences
-        if _WORD.search(sentence)
-    ]
 
 
 def parse_isolating(

@@ -105,24 +105,8 @@ class PreprocessingConfig(StageParameters):
     text_model: str | None = None
     """Sentence encoder whose vectors document nodes read (``training.model.text_dim``):
     a known name or a folder; ``None``: they read none."""
-    sentence_texts: bool = False
-    """Whether sentence nodes read the vectors of their sentences, too
-    (``training.model.sentence_texts``)."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     """How the stage runs; never changes what it makes."""
-
-    def __post_init__(self) -> None:
-        if self.sentence_texts and self.text_model is None:
-            raise ConfigurationError(
-                "Expected preprocessing.text_model, a sentence encoder, for "
-                "preprocessing.sentence_texts true (got none)"
-            )
-        if self.sentence_texts and self.graph.structure != "hierarchy":
-            raise ConfigurationError(
-                "Expected preprocessing.graph.structure 'hierarchy', which has a node "
-                "for each sentence, for preprocessing.sentence_texts true (got "
-                f"{self.graph.structure!r})"
-            )
 
     def check_fusion(self, mode: str) -> None:
         """Refuse trees that graphs of a fusion mode (``graph_fusion.mode``) lack.
@@ -152,8 +136,6 @@ class PreprocessingConfig(StageParameters):
         if self.text_model is not None:
             # A folder is known by its name, wherever it is.
             found["text_model"] = PurePath(self.text_model).name
-        if self.sentence_texts:
-            found["sentence_texts"] = True
         return found
 
     @property

@@ -20,7 +20,7 @@ from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
 from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.prepared import PreparedGraphs
 from mathamr_kedro.graph.sentences import Sentences
-from mathamr_kedro.graph.shards.layout import GROUPS, SENTENCE_TEXTS
+from mathamr_kedro.graph.shards.layout import GROUPS
 from mathamr_kedro.graph.vocabulary import UNK
 
 if TYPE_CHECKING:
@@ -294,11 +294,6 @@ def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
     content = totals["node"] - totals["virtual"]
     types = np.load(folder / "node_type.npy", mmap_mode="r")
     unknown = int(np.count_nonzero(types == prepared.types.find(UNK)))
-    texts: dict[str, int] = {}
-    if (folder / SENTENCE_TEXTS).is_file():
-        is_read = np.load(folder / SENTENCE_TEXTS, mmap_mode="r").any(axis=1)
-        missing = int(np.count_nonzero(~is_read))
-        texts = {"sentences": len(is_read), "sentences_without_text": missing}
     return {
         "folder": prepared.folder.name,
         "configuration": prepared.configuration,
@@ -309,7 +304,6 @@ def describe_prepared(prepared: PreparedGraphs) -> dict[str, Any]:
         "nodes_per_graph": content / graphs,
         "virtual_nodes_per_graph": totals["virtual"] / graphs,
         "representatives_per_graph": totals["representative"] / graphs,
-        **texts,
     }
 
 
@@ -342,10 +336,6 @@ def _write_preparation_report(statistics: Mapping[str, Any]) -> str:
         ("Validation pairs", statistics["validation_pairs"]),
         ("Pairs without a graph", statistics["pairs_without_graph"]),
     ]
-    if "sentences" in statistics:
-        missing = statistics["sentences_without_text"]
-        counted = _with_share(missing, statistics["sentences"])
-        graphs.append(("Sentences without a text, which read zeros", counted))
     settings: list[tuple[str, object]] = []
     for group, values in statistics["configuration"].items():
         if not isinstance(values, Mapping):

@@ -49,8 +49,6 @@ class TrainingConfig:
         values = asdict(self)
         for name in ("compute", "checkpoint_seconds", "log_seconds"):
             del values[name]
-        if not self.model.sentence_texts:  # trainings of before keep their names
-            del values["model"]["sentence_texts"]
         return values
 
     @classmethod

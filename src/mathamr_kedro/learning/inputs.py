@@ -65,7 +65,7 @@ class TrainingInputs:
         columns = [pairs.queries, pairs.documents, pairs.validation]
         checksums = [checksum(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
-        for texts in self._texts:
+        if (texts := self._texts) is not None:
             content = np.ascontiguousarray(texts).data
             checksums.append(hashlib.blake2b(content).hexdigest())
         made_from = checksum(checksums, len(self.shards), totals, self._settings)
@@ -98,8 +98,9 @@ class TrainingInputs:
         _seed_everything(config.seed)
         # Drawn on the CPU, so a seed gives the same start everywhere.
         model = MathAMRPlus(config.model, self.shards.schema)
-        if model.text is not None:
-            model.text.fit(self._sample_texts())
+        if model.text is not None and (texts := self._texts) is not None:
+            sample = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)].copy()
+            model.text.fit(torch.from_numpy(sample))
         model = model.to(device)
         model.set_compute(config.compute)
         loss = ContrastiveLoss(config.loss, config.compute.precision, teachers)
@@ -124,26 +125,11 @@ class TrainingInputs:
                 f"{str(self.shards.folder)!r} (got {wanted!r}); "
                 "preprocessing.text_model chooses the sentence encoder"
             )
-        if self.config.model.sentence_texts and self.shards.sentence_texts is None:
-            raise ConfigurationError(
-                "Expected vectors of sentences for model.sentence_texts true in "
-                f"{str(self.shards.folder)!r} (got none); preprocessing.sentence_texts "
-                "writes them"
-            )
 
-    def _sample_texts(self) -> Tensor:
-        """(n, width) some of the vectors of texts, spread evenly."""
-        steps = (max(1, len(texts) // _SAMPLED_TEXTS) for texts in self._texts)
-        chosen = [texts[::n] for texts, n in zip(self._texts, steps, strict=True)]
-        return torch.from_numpy(np.concatenate(chosen))
-
-    @cached_property
-    def _texts(self) -> list[NDArray[np.float16]]:
-        """Vectors that the encoder reads: of documents, then of sentences."""
-        model, shards = self.config.model, self.shards
-        found = [shards.texts] if model.text_dim else []
-        found += [shards.sentence_texts] if model.sentence_texts else []
-        return [texts for texts in found if texts is not None]
+    @property
+    def _texts(self) -> NDArray[np.float16] | None:
+        """Vectors of the texts of all graphs, if the encoder reads them."""
+        return self.shards.texts if self.config.model.text_dim else None
 
     @cached_property
     def _settings(self) -> dict[str, object]:

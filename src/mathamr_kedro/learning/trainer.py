@@ -261,7 +261,6 @@ def _take_shape(
     shape = replace(
         shape,
         text_dim=shape.text_dim or config.model.text_dim,
-        sentence_texts=shape.sentence_texts or config.model.sentence_texts,
         content_edges=shape.content_edges and config.model.content_edges,
     )
     return replace(config, model=shape)

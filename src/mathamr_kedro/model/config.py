@@ -49,18 +49,11 @@ class ModelConfig:
     text_dim: int = 0
     """Width of the sentence encoder's vectors that document nodes read; 0: none, as in
     the thesis."""
-    sentence_texts: bool = False
-    """Whether sentence nodes read the vectors of their sentences, too."""
 
     def __post_init__(self) -> None:
         shape = ("hidden_dim", "projection_dim", "num_layers", "num_bases")
         check_range(self, *shape, least=1)
         check_range(self, "readout_dim", "text_dim", least=0)
-        if self.sentence_texts and not self.text_dim:
-            raise ConfigurationError(
-                "Expected text_dim, the width of a sentence encoder's vectors, for "
-                "sentence_texts true (got 0)"
-            )
         if self.decomposition == "block" and self.hidden_dim % self.num_bases:
             raise ConfigurationError(
                 f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "

@@ -9,8 +9,7 @@ layer, so that its neighbours hear of it from there, and inside the projection h
     z_v = \text{LayerNorm}\left(W_2\,\text{GELU}(\ldots) + b_2 + E\, t_v\right)
 
 so that the graph adds structure to what the text says instead of learning words again.
-The text of a document node is that of its graph, that of a sentence node its sentence
-(``sentence_texts``; otherwise they read nothing). All others, and what has no text
+The text of a document node is that of its graph. All others, and what has no text
 (single formulas), have :math:`t_v = 0` and lose nothing. Beyond the thesis;
 ``docs/results/pool.md`` has what it changes.
 """
@@ -34,7 +33,6 @@ class TextInput(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.sentence_texts = config.sentence_texts
         self.start = nn.Linear(config.text_dim, config.hidden_dim, bias=False)
         self.end = nn.Linear(config.text_dim, config.projection_dim, bias=False)
         nn.init.orthogonal_(self.end.weight, gain=_SCALE)
@@ -64,9 +62,9 @@ class TextInput(nn.Module):
         return place_rows(self.end(texts), rows, len(batch.representative))
 
     def _read(self, batch: GraphBatch) -> tuple[Tensor, Tensor]:
-        """(n,) representatives that read, and (n, width) their texts.
+        """(G,) representatives that read, and (G, width) their texts.
 
-        Zeros are of graphs without a document node, and of nodes without a text.
+        Zeros are of graphs without a document node.
         """
         width = self.start.in_features
         if batch.text is None or batch.text.shape[1] != width:
@@ -80,12 +78,4 @@ class TextInput(nn.Module):
         rows = (batch.representative_ptr[1:] - 1).long()
         kinds = batch.representative_kind[rows]
         texts = torch.where((kinds == DOCUMENT)[:, None], batch.text, 0.0)
-        if not self.sentence_texts:
-            return rows, texts
-        if batch.sentence_text is None:
-            raise MalformedInputError(
-                "Expected graphs with vectors of their sentences (got none); set "
-                "preprocessing.sentence_texts and run the stage 'preprocessing'"
-            )
-        both = batch.sentence_text.index_copy(0, rows, texts)
-        return torch.arange(len(both), device=rows.device), both
+        return rows, texts

@@ -9,10 +9,8 @@ import torch
 from benchmarks.random_graphs import THESIS_SCHEMA, GraphShape, RandomGraphs
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.graph import (
-    SENTENCE,
     BatchSize,
     DeviceShards,
-    GraphBatch,
     GraphShards,
     ShardWriter,
     join_shards,
@@ -55,46 +53,6 @@ def test_batches_carry_the_texts_of_their_graphs(folder):
     sizes = shards.measure(np.array([[2, 4, 1]]))[0]
     there = device.assemble(torch.tensor([2, 4, 1]), BatchSize(*sizes.tolist()))
     assert torch.equal(there.text, batch.text)
-
-
-def test_batches_carry_the_texts_of_their_sentences(folder, tmp_path):
-    count = int(GraphShards(folder).sentence_ptr[-1])
-    every = np.arange(1, 2 * count + 1, dtype=np.float16).reshape(count, 2)
-    np.save(folder / "sentence_texts.npy", every)
-    shards, chosen = GraphShards(folder), [2, 4, 1]
-    batch = shards.assemble(chosen)
-    ptr = batch.representative_ptr.tolist()
-    for place, position in enumerate(chosen):
-        rows = slice(ptr[place], ptr[place + 1])
-        is_sentence = batch.representative_kind[rows] == SENTENCE
-        first, last = shards.sentence_ptr[position : position + 2]
-        found = batch.sentence_text[rows]
-        assert found[is_sentence].tolist() == every[first:last].tolist()
-        assert not found[~is_sentence].any()
-        single = GraphBatch.of_graph(
-            shards.graph(position), shards.schema, sentence_texts=every[first:last]
-        )
-        assert torch.equal(single.sentence_text, found)
-    there = DeviceShards(shards, torch.device("cpu"))
-    size = shards.measure(np.array([chosen]))[0] + [0, 0, 0, 0, 3]  # some are spare
-    spare = there.assemble(torch.tensor(chosen), BatchSize(*size.tolist()))
-    assert torch.equal(spare.sentence_text[:-3], batch.sentence_text)
-    assert not spare.sentence_text[-3:].any()
-    write_graphs(tmp_path / "other", 2, start=50)
-    join_shards([tmp_path / "other", folder], tmp_path / "joined")
-    joined = GraphShards(tmp_path / "joined").assemble([2 + n for n in chosen])
-    assert torch.equal(joined.sentence_text, batch.sentence_text)
-    np.save(folder / "sentence_texts.npy", every[1:])
-    with pytest.raises(MalformedInputError, match=f"each of {count} sentences"):
-        GraphShards(folder)
-
-
-def test_a_text_of_more_sentences_than_its_graph_has_is_read_as_none(folder):
-    graph = GraphShards(folder).graph(0)
-    count = int(np.count_nonzero(graph.representative_kind == SENTENCE))
-    texts = np.ones((count + 1, 2))
-    batch = GraphBatch.of_graph(graph, THESIS_SCHEMA, sentence_texts=texts)
-    assert not batch.sentence_text.any()
 
 
 def test_a_stopped_encoding_goes_on(folder, monkeypatch):

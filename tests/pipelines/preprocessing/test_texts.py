@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.graph import (
-    GraphVariant,
-    PreparedGraphs,
-    PreprocessingConfig,
-    describe_prepared,
-)
+from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
 from mathamr_kedro.pipelines.preprocessing import nodes
 from tests.pipelines.graph_world import (
     SQUARE,
@@ -77,40 +70,3 @@ def test_every_graph_gets_the_vector_of_its_text(graphs):
     lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
     assert np.asarray(found.posts.texts).tolist() == lengths
     assert np.asarray(found.topics.texts).tolist() == [[len("Solve $x^2$"), 2]]
-
-
-@pytest.mark.usefixtures("text_model")
-def test_every_sentence_gets_the_vector_of_its_text(graphs, tmp_path):
-    folder = tmp_path / graphs.name
-    shutil.copytree(graphs, folder)
-    # Post 3 has a graph of two sentences.
-    posts = table(
-        ("1", "Is FORMULA_0 even?"),
-        ("2", "It is. We see."),
-        ("3", "?! Both. FORMULA_0"),
-    )
-    topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
-    nodes.encode_texts(folder, posts, topics, "tiny", sentence_texts=True)
-    found = PreparedGraphs(folder)
-    lengths = [[len("Is $x^2$ even?"), 2], [0, 0], [5, 0], [len("$x^2$"), 2], [0, 0]]
-    assert np.asarray(found.posts.sentence_texts).tolist() == lengths
-    assert np.asarray(found.topics.sentence_texts).tolist() == [[len("Solve $x^2$"), 2]]
-    assert not found.formulas.sentence_texts.any()
-    statistics = describe_prepared(found)
-    # Nobody knows which sentence of post 2 its graph has; post 4 has no text.
-    assert (statistics["sentences"], statistics["sentences_without_text"]) == (5, 2)
-
-
-def test_sentences_have_graphs_of_their_own():
-    plain = PreprocessingConfig(text_model="tiny")
-    both = PreprocessingConfig(text_model="tiny", sentence_texts=True)
-    assert plain.key != both.key
-    assert "sentence_texts" not in plain.describe()  # the key of before
-
-
-def test_sentences_that_nothing_could_read_are_refused():
-    with pytest.raises(ConfigurationError, match=r"preprocessing\.text_model"):
-        PreprocessingConfig(sentence_texts=True)
-    flat = GraphVariant(structure="none")
-    with pytest.raises(ConfigurationError, match="'hierarchy'"):
-        PreprocessingConfig(flat, text_model="tiny", sentence_texts=True)

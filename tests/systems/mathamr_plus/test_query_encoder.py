@@ -17,13 +17,12 @@ def arrays():
     return RecordArrays(ReleasedEncoder("mathamr_plus"), StoredTrees(None))
 
 
-def encode(arrays, text, words, sentence_texts=False):
+def encode(arrays, text, words):
     """The vectors of a text by a small encoder, and what was read as words."""
     torch.manual_seed(0)
     config = ModelConfig(
-        hidden_dim=16, projection_dim=8, num_layers=1, num_bases=4, text_dim=3,
-        sentence_texts=sentence_texts,
-    )  # fmt: skip
+        hidden_dim=16, projection_dim=8, num_layers=1, num_bases=4, text_dim=3
+    )
     model = MathAMRPlus(config, arrays.schema).eval()
     read = []
 
@@ -42,16 +41,3 @@ def test_words_are_read_with_their_latex_and_change_the_vectors(arrays):
     others, _ = encode(arrays, text, lambda _: [0, 1, 0])
     assert read == [text]
     assert np.abs(vectors[-1] - others[-1]).max() > 1e-3
-
-
-def test_each_sentence_reads_its_own_words(arrays):
-    text = "Let $x^2$ be convex. Why is it?"
-    sentences = ["Let $x^2$ be convex.", "Why is it?"]
-    vectors, read = encode(arrays, text, lambda _: [1, 0, 0], True)
-    assert read == [text, *sentences]
-    others, _ = encode(
-        arrays, text, lambda said: [1, 0, 0] if said != sentences[1] else [0, 1, 0],
-        True,
-    )  # fmt: skip
-    *_, first, second, _ = np.abs(vectors - others).max(1)
-    assert second > 1e-2 > first

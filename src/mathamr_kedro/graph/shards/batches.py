@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.graph.arrays import SENTENCE, GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,6 @@ class GraphBatch:
     """(G + 1,)"""
     text: Tensor | None = None
     """(G, width) vectors of a sentence encoder, if the graphs have them; floats."""
-    sentence_text: Tensor | None = None
-    """(P, width) the same of single sentences; zeros for other representatives."""
 
     @classmethod
     def of_graph(
@@ -55,7 +53,6 @@ class GraphBatch:
         graph: GraphArrays,
         schema: GraphSchema,
         text: NDArray[np.floating] | None = None,
-        sentence_texts: NDArray[np.floating] | None = None,
     ) -> GraphBatch:
         """Make a batch of one graph that is in no shard, such as a query.
 
@@ -63,8 +60,6 @@ class GraphBatch:
             graph: its arrays.
             schema: what their numbers mean.
             text: (width,) vector of its text.
-            sentence_texts: (n, width) those of its sentences; if it has not just as
-                many, nobody knows whose they are, and zeros take their place.
         """
         num_virtual = len(graph.member_count)
         arrays = {
@@ -85,12 +80,6 @@ class GraphBatch:
         tensors = {k: torch.from_numpy(v.astype(np.int32)) for k, v in arrays.items()}
         if text is not None:
             tensors["text"] = torch.from_numpy(text[None]).float()
-        if sentence_texts is not None:
-            is_sentence = graph.representative_kind == SENTENCE
-            read = np.zeros((len(is_sentence), sentence_texts.shape[1]), np.float32)
-            if np.count_nonzero(is_sentence) == len(sentence_texts):
-                read[is_sentence] = sentence_texts
-            tensors["sentence_text"] = torch.from_numpy(read)
         return cls(schema=schema, **tensors)
 
     @property

@@ -18,7 +18,6 @@
       edge.high.npy ...          upper halves of node numbers, only of wide graphs
       texts.npy                  a vector of a sentence encoder per graph, in half
                                  precision; only if an encoder reads them
-      sentence_texts.npy         the same per representative that is a sentence
 
 Node numbers count from 0 in each graph and take two bytes. A graph of 65,536 nodes or
 more is *wide*: the upper two bytes of its node numbers are in the ``.high`` files, so
@@ -44,7 +43,7 @@ VERSION = 2
 WIDE = 1 << 16
 """Number of nodes from which a graph is wide."""
 
-TEXTS, SENTENCE_TEXTS = "texts.npy", "sentence_texts.npy"
+TEXTS = "texts.npy"
 
 NODE_NUMBERS = ("edge", "member", "representative")
 """Files that hold node numbers, and so have ``.high`` files beside them."""

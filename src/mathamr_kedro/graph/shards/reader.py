@@ -21,13 +21,12 @@ from torch import Tensor
 from mathamr_kedro.base.arrays import TextColumn, spread_ranges
 from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.graph.arrays import FORMULA, SENTENCE, GraphArrays
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
 from mathamr_kedro.graph.shards.batches import GraphBatch
 from mathamr_kedro.graph.shards.layout import (
     FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
-    SENTENCE_TEXTS,
     TEXTS,
     WIDE,
     ShardMeta,
@@ -89,10 +88,6 @@ class GraphShards:
                         f"{str(folder)!r} (got {len(self.arrays[name])})"
                     )
         self.texts = open_texts(self.folder / TEXTS, len(self))
-        self.sentence_texts: NDArray[np.float16] | None = None
-        if (self.folder / SENTENCE_TEXTS).is_file():
-            count = int(self.sentence_ptr[-1])
-            self.sentence_texts = open_texts(self.folder / SENTENCE_TEXTS, count)
         self.wide = np.flatnonzero(sizes[:, 0] >= WIDE)
         # Where each wide graph starts in the .high files, by group.
         self._high = {
@@ -120,19 +115,6 @@ class GraphShards:
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {key: i for i, key in enumerate(self.keys)}
-
-    @cached_property
-    def sentence_ptr(self) -> Offsets:
-        """Where the sentences of each graph start among those of all graphs."""
-        is_sentence = self.arrays["representative_kind"] == SENTENCE
-        return _offsets(is_sentence)[self.offsets["representative"]]
-
-    @cached_property
-    def sentence_rows(self) -> Numbers:
-        """Of each representative: its row in the texts of sentences; -1 if none."""
-        is_sentence = self.arrays["representative_kind"] == SENTENCE
-        rows = np.cumsum(is_sentence, dtype=np.int32) - 1
-        return np.where(is_sentence, rows, -1).astype(np.int32)
 
     @cached_property
     def _formula_bounds(self) -> dict[str, Offsets]:
@@ -241,11 +223,6 @@ class GraphShards:
         if self.texts is not None:
             texts = self.texts[np.asarray(positions, dtype=np.int64)]
             tensors["text"] = torch.from_numpy(texts.astype(np.float32))
-        if self.sentence_texts is not None:
-            rows = self.sentence_rows[picked.rows("representative")]
-            read = np.zeros((len(rows), self.sentence_texts.shape[1]), np.float32)
-            read[rows >= 0] = self.sentence_texts[rows[rows >= 0]]
-            tensors["sentence_text"] = torch.from_numpy(read)
         return GraphBatch(schema=self.schema, **tensors)
 
     def measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
@@ -355,11 +332,6 @@ class DeviceShards:
         self._texts: Tensor | None = None
         if shards.texts is not None:
             self._texts = torch.from_numpy(shards.texts.copy()).to(device)
-        self._sentence_texts: Tensor | None = None
-        if shards.sentence_texts is not None:
-            bits = _copy(shards.sentence_texts, device)
-            self._sentence_texts = bits.view(torch.float16)
-            self._sentence_rows = torch.from_numpy(shards.sentence_rows).to(device)
         self._offsets = {
             group: torch.from_numpy(offsets).to(device)
             for group, offsets in shards.offsets.items()
@@ -371,8 +343,6 @@ class DeviceShards:
         names = [name for names in GROUPS.values() for name in names]
         arrays = sum(shards.whole(name).nbytes for name in names)
         arrays += 0 if shards.texts is None else shards.texts.nbytes
-        if shards.sentence_texts is not None:
-            arrays += shards.sentence_texts.nbytes + shards.sentence_rows.nbytes
         return arrays + sum(offsets.nbytes for offsets in shards.offsets.values())
 
     def assemble(self, positions: Tensor, size: BatchSize) -> GraphBatch:
@@ -416,17 +386,7 @@ class DeviceShards:
             representative_row=representative.pick(representative.element, 0),
             representative_ptr=representative.ptr,
             text=None if self._texts is None else self._texts[positions].float(),
-            sentence_text=self._read_sentences(representative),
         )
-
-    def _read_sentences(self, representative: _Spread) -> Tensor | None:
-        """(P, width) the texts of sentences; zeros for all else."""
-        if self._sentence_texts is None:
-            return None
-        rows = self._sentence_rows[representative.element].long()
-        found = self._sentence_texts[rows.clamp(min=0)].float()
-        is_sentence = representative.is_real & (rows >= 0)
-        return torch.where(is_sentence[:, None], found, 0.0)
 
     def _spread(self, group: str, positions: Tensor, room: int) -> _Spread:
         offsets = self._offsets[group]

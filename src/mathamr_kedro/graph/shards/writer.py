@@ -6,8 +6,6 @@ Vectors of a sentence encoder for the graphs take long, so encoding can be resum
       .texts.part    rows that are encoded, in half precision
       .texts.json    how many texts are done, width of the vectors
       texts.npy      the whole: written last, with a checksum
-
-Those of sentences are written the same way (``sentence_texts``), a row for each.
 """
 
 from __future__ import annotations
@@ -30,14 +28,13 @@ from mathamr_kedro.base.files import replace_folder, reserve_file, write_text
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import CleanText, Post
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.graph.arrays import FORMULA, SENTENCE, GraphArrays, GraphSchema
+from mathamr_kedro.graph.arrays import FORMULA, GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.layout import (
     COLUMNS,
     FORMULA_NAMES,
     GROUPS,
     NO_NAME,
     NODE_NUMBERS,
-    SENTENCE_TEXTS,
     TEXTS,
     WIDE,
     FormulaName,
@@ -52,7 +49,7 @@ _COPY = 1 << 22
 
 
 def open_texts(path: Path, rows: int) -> NDArray[np.float16] | None:
-    """Return the vectors of all graphs or sentences, unread; ``None`` without any.
+    """Return the vectors of the texts of all graphs, unread; ``None`` without any.
 
     Raises:
         MalformedInputError: they are of other graphs.
@@ -62,9 +59,8 @@ def open_texts(path: Path, rows: int) -> NDArray[np.float16] | None:
     texts = np.load(path, mmap_mode="r").view(np.ndarray)
     if texts.ndim != 2 or len(texts) != rows:
         raise MalformedInputError(
-            f"Expected a vector for each of {rows} "
-            f"{'graphs' if path.name == TEXTS else 'sentences'} in {str(path)!r} (got "
-            f"shape {texts.shape}); delete it and run the stage 'preprocessing' again"
+            f"Expected a vector for each of {rows} graphs in {str(path)!r} (got shape "
+            f"{texts.shape}); delete it and run the stage 'preprocessing' again"
         )
     return texts
 
@@ -86,10 +82,10 @@ def write_texts(
     total: int | None = None,
     width: int = 0,
 ) -> int:
-    """Encode texts of graphs or sentences, or resume; do nothing if all are encoded.
+    """Encode texts of graphs, or resume; do nothing if all are encoded.
 
     Args:
-        path: ``.npy`` file, a row for each graph (or sentence) in half precision.
+        path: ``.npy`` file, a row for each graph in half precision.
         rows: number of them; those without a text get zeros.
         texts: row and text of each that has one, always in the same order.
         encode: gives a vector to each text.
@@ -317,13 +313,8 @@ def join_shards(parts: Iterable[Path], folder: Path) -> None:
                 for start in range(0, len(values), _COPY):
                     out.append(values[start : start + _COPY])
             out.close()
-        kinds = [np.load(p / "representative_kind.npy", mmap_mode="r") for p in folders]
-        rows = {
-            TEXTS: [meta.num_graphs for meta in metas],
-            SENTENCE_TEXTS: [int(np.count_nonzero(k == SENTENCE)) for k in kinds],
-        }
-        for name, counts in rows.items():
-            texts = [(p / name, n) for p, n in zip(folders, counts, strict=True)]
-            join_texts(texts, part / name)
+        counts = [meta.num_graphs for meta in metas]
+        texts = [(p / TEXTS, n) for p, n in zip(folders, counts, strict=True)]
+        join_texts(texts, part / TEXTS)
         joined.write(part)
         write_checksums(part)

@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.figure import Figure
 
-from mathamr_kedro.amr import list_sentences
 from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import CleanText, FormulaInstance, restore_latex
@@ -36,7 +35,7 @@ from mathamr_kedro.graph import (
     describe_prepared,
     report_preparation,
 )
-from mathamr_kedro.graph.shards.layout import SENTENCE_TEXTS, TEXTS
+from mathamr_kedro.graph.shards.layout import TEXTS
 from mathamr_kedro.graph.shards.writer import place_texts, write_texts
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 
@@ -171,7 +170,6 @@ def number_graphs(
             posts=post_texts,
             topics=topic_texts,
             text_model=str(config.text_model),
-            sentence_texts=config.sentence_texts,
         )
     return Preparation(
         parameters=config,
@@ -254,15 +252,11 @@ def _build(
 
 
 def encode_texts(
-    folder: Path,
-    posts: ShardedTable,
-    topics: ShardedTable,
-    text_model: str,
-    sentence_texts: bool = False,
+    folder: Path, posts: ShardedTable, topics: ShardedTable, text_model: str
 ) -> None:
     """Encode texts of posts and topics for an encoder that reads them, or resume.
 
-    With ``sentence_texts`` each of their sentences, too. Single formulas have no words.
+    Single formulas have no words.
     """
     graphs = PreparedGraphs(folder)
     encode = SentenceEncoder(find_text_model(text_model)).encode
@@ -273,27 +267,8 @@ def encode_texts(
         (graphs.formulas, tuple),
     ):
         path, count = shards.folder / TEXTS, len(shards)
-        texts = _restore_texts(read())
+        texts = ((place, restore_latex(*text)) for place, text in read())
         width = write_texts(path, count, texts, encode, count, width)
-        if sentence_texts:
-            path, count = shards.folder / SENTENCE_TEXTS, int(shards.sentence_ptr[-1])
-            texts = _place_sentences(shards, read())
-            write_texts(path, count, texts, encode, count, width)
-
-
-def _restore_texts(texts: Iterable[_PlacedText]) -> Iterator[tuple[int, str]]:
-    return ((place, restore_latex(*text)) for place, text in texts)
-
-
-def _place_sentences(
-    shards: GraphShards, texts: Iterable[_PlacedText]
-) -> Iterator[tuple[int, str]]:
-    """Yield row and text of each sentence that a graph has a node for."""
-    ptr = shards.sentence_ptr
-    for place, text in texts:
-        rows, sentences = range(ptr[place], ptr[place + 1]), list_sentences(*text)
-        if len(rows) == len(sentences):  # else some were lost, nobody knows which
-            yield from zip(rows, sentences, strict=True)
 
 
 def _read_posts(shards: GraphShards, posts: ShardedTable) -> Iterator[_PlacedText]:

@@ -100,18 +100,16 @@ class Encoder:
         self,
         graph: MathGraph | GraphArrays,
         text: NDArray[np.float32] | None = None,
-        sentence_texts: NDArray[np.float32] | None = None,
     ) -> Vectors:
         """Encode a graph: one vector of length 1 for each representative node.
 
         Args:
             graph: of a post, with the trees of its formulas; or its arrays.
             text: vector of its text, for an encoder that reads texts.
-            sentence_texts: those of its sentences, for one that reads them, too.
         """
         arrays = self._arrays
         found = graph if isinstance(graph, GraphArrays) else arrays.build(graph)
-        return encode_graph(self.model, found, arrays.schema, text, sentence_texts)
+        return encode_graph(self.model, found, arrays.schema, text)
 
     @cached_property
     def _arrays(self) -> RecordArrays:
@@ -123,11 +121,10 @@ def encode_graph(
     graph: GraphArrays,
     schema: GraphSchema,
     text: NDArray[np.float32] | None = None,
-    sentence_texts: NDArray[np.float32] | None = None,
 ) -> Vectors:
     """Return the vectors of one graph, of length 1."""
     device = model.head.inner.weight.device
-    batch = GraphBatch.of_graph(graph, schema, text, sentence_texts).to(device)
+    batch = GraphBatch.of_graph(graph, schema, text).to(device)
     with torch.no_grad():
         vectors = model.encode(batch, model.prepare(batch))
     return scale_to_length_one(vectors.float().cpu().numpy())

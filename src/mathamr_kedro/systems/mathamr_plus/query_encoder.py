@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro import formula
-from mathamr_kedro.amr import ParsedText, ParseFailure, list_sentences
+from mathamr_kedro.amr import ParsedText, ParseFailure
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import CleanText, FormulaInstance, Post, restore_latex
 from mathamr_kedro.base.types import PostId
@@ -43,7 +43,6 @@ _QUERY = "query"
 """Key of a typed query."""
 
 EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
-_Words: TypeAlias = NDArray[np.float32] | None
 ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
 
 
@@ -131,11 +130,13 @@ class QueryEncoder:
         known = [
             formulas[n] for k, n in zip(kinds, numbers, strict=True) if k == FORMULA
         ]
-        text, sentence_texts = self._read_words(clean)
+        text = None
+        if self._encode_words is not None:
+            text = self._encode_words([restore_latex(*clean)])[0]
         entry = PostEntry(
             key,
             kind,
-            encode_graph(self._model, graph, self._arrays.schema, text, sentence_texts),
+            encode_graph(self._model, graph, self._arrays.schema, text),
             kinds,
             numbers,
             [m.formula_id for m in known],
@@ -151,15 +152,6 @@ class QueryEncoder:
             warnings=problems,
             known=graph.known_share if text is None else 1.0,
         )
-
-    def _read_words(self, clean: CleanText) -> tuple[_Words, _Words]:
-        """Encode a text, and its sentences if the model reads them."""
-        if self._encode_words is None:
-            return None, None
-        if not self._model.config.sentence_texts:
-            return self._encode_words([restore_latex(*clean)])[0], None
-        vectors = self._encode_words([restore_latex(*clean), *list_sentences(*clean)])
-        return vectors[0], vectors[1:]
 
 
 def _take_entry(query: Query) -> PostEntry:
