@@ -34,7 +34,8 @@ def find_port() -> int:
 def test_processes_share_an_index_and_end_in_order(
     demo: Path, tmp_path: Path, workers: int
 ) -> None:
-    port, root = find_port(), tmp_path / "data"
+    port, root, scratch = find_port(), tmp_path / "data", tmp_path / "scratch"
+    scratch.mkdir()
     copy_read(demo / "data", root)
     command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
     command += ["--port", str(port), "--workers", str(workers), "--json-logs"]
@@ -43,12 +44,12 @@ def test_processes_share_an_index_and_end_in_order(
     with log.open("w") as errors:
         server = subprocess.Popen(
             command, cwd=demo, stdout=errors, stderr=errors,
-            env=os.environ | {"MATHAMR_TOKEN": "s3cret"},
+            env=os.environ | {"MATHAMR_TOKEN": "s3cret", "TMPDIR": str(scratch)},
         )  # fmt: skip
     address = f"http://127.0.0.1:{port}"
     try:
         _wait(address, server, log)
-        found = _ask_each(address, "/api/search?q=infinitely+many+primes", workers)
+        found = _ask_each(address, "/api/search?q=infinitely+many+primes", workers, log)
         seen = found.keys()
         assert set(found.values()) == {200}
         # what is acknowledged is seen at once, whichever process is asked
@@ -61,8 +62,18 @@ def test_processes_share_an_index_and_end_in_order(
                 headers={"Authorization": "Bearer s3cret"},
             )  # fmt: skip
             assert done.is_success
-            found = _ask_each(address, "/api/posts/zebra", workers)
+            found = _ask_each(address, "/api/posts/zebra", workers, log)
             assert set(found.values()) == {status}
+        # each scrape has the counts of all processes
+        searched = sum('"route": "/api/search"' in line for line in _read(log))
+        for _ in range(5):
+            text = httpx.get(f"{address}/metrics", timeout=PATIENCE).text
+            (line,) = [
+                line for line in text.splitlines()
+                if line.startswith("mathamr_requests_total{")
+                and 'route="/api/search"' in line
+            ]  # fmt: skip
+            assert float(line.split()[-1]) == searched >= workers
         evil = httpx.get(address, headers={"Host": "evil"}, timeout=PATIENCE)
         assert evil.status_code == 400
     finally:
@@ -70,24 +81,33 @@ def test_processes_share_an_index_and_end_in_order(
         server.wait(PATIENCE)
     assert server.returncode in (0, -signal.SIGTERM)
     assert not any(Path(f"/proc/{pid}").exists() for pid in seen)
-    lines = log.read_text().splitlines()
-    entries = [json.loads(line) for line in lines if line.startswith("{")]
+    assert list(scratch.iterdir()) == []
+    entries = [json.loads(line) for line in _read(log)]
     searches = [e for e in entries if e.get("route") == "/api/search"]
     assert searches[0]["status"] == 200
     assert "primes" not in log.read_text()  # what people ask stays with them
 
 
-def _ask_each(address: str, path: str, workers: int) -> dict[str, int]:
+def _ask_each(address: str, path: str, workers: int, log: Path) -> dict[int, int]:
     """Return what each process answers first; a connection belongs to one of them."""
-    found: dict[str, int] = {}
+    found: dict[int, int] = {}
     end = time.monotonic() + PATIENCE
     while len(found) < workers:
         assert time.monotonic() < end, found
-        with httpx.Client(base_url=address, timeout=PATIENCE) as client:
-            worker = client.get("/metrics").text.split('worker="')[1].split('"')[0]
-            if worker not in found:
-                found[worker] = client.get(path).status_code
+        answer = httpx.get(f"{address}{path}", timeout=PATIENCE)
+        process = None
+        while process is None:  # the line is written after the answer
+            for entry in map(json.loads, _read(log)):
+                if entry["request"] == answer.headers["X-Request-Id"]:
+                    process = entry["process"]
+        found.setdefault(process, answer.status_code)
     return found
+
+
+def _read(log: Path) -> list[str]:
+    """Return the lines about requests."""
+    lines = log.read_text().splitlines()
+    return [line for line in lines if line.startswith("{") and '"request"' in line]
 
 
 def _wait(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

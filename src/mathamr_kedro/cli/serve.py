@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
 import socket
+import tempfile
 import time
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 _CONNECTIONS = "mathamr_kedro.serve.connections"
 _ANYWHERE = ("0.0.0.0", "::")
+_NEEDED = ("fastapi", "uvicorn", "prometheus_client")
 
 
 @click.command(name="serve")
@@ -62,9 +65,9 @@ def command(
       mathamr serve --env demo
       mathamr serve --env pool --workers 2 --json-logs
     """
-    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+    if not all(map(find_spec, _NEEDED)):
         raise ConfigurationError(
-            "The server needs FastAPI and uvicorn: pip install 'mathamr-kedro[serve]'"
+            f"The server needs {', '.join(_NEEDED)}: pip install 'mathamr-kedro[serve]'"
         )
     port = _find_port(host, port)
     started = time.perf_counter()
@@ -91,7 +94,10 @@ def command(
     shown = f"[{host}]" if ":" in host else host
     if service is None:
         click.echo(f"Starting {workers} processes for http://{shown}:{port}")
-        uvicorn.run(app, factory=True, workers=workers, **options)  # type: ignore[arg-type]
+        with tempfile.TemporaryDirectory(prefix="mathamr-metrics-") as folder:
+            # The processes inherit it and share their counts there.
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+            uvicorn.run(app, factory=True, workers=workers, **options)  # type: ignore[arg-type]
         return
     took = time.perf_counter() - started
     click.echo(f"Open http://{shown}:{port} (ready after {took:.1f} s; Ctrl+C stops)")

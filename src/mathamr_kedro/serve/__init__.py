@@ -7,7 +7,7 @@
     app        create_app: headers, limits, metrics, logs      │
       routes     what each address answers                     │ assistant
       gate       how much work at once, how long, who waits    │
-      metrics    counts and times as Prometheus reads them     │
+      metrics    counts and times for Prometheus               │
                                └───────────┐   ┌───────────────┘
     service    one warm Searcher in a process: search, compare, add, delete
       views      posts and queries as sentences of words and rendered formulas

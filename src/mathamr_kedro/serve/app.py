@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import threading
 import time
 import uuid
@@ -81,8 +82,8 @@ def create_app(
     if config is None:
         settings.set_up_logs()
     held: list[SearchService] = [] if service is None else [service]
-    gate = Gate(settings.max_waiting, settings.seconds)
     metrics = Metrics()
+    gate = Gate(settings.max_waiting, settings.seconds, metrics)
 
     @asynccontextmanager
     async def live(app: FastAPI) -> AsyncIterator[None]:
@@ -140,13 +141,8 @@ def _add_status(
 
     @app.get("/metrics", response_class=PlainTextResponse, summary="Counts and times")
     async def write_metrics() -> Response:
-        gauges = {
-            "waiting_requests": ("Requests at work or in line.", gate.waiting),
-            "refused_requests": ("Refused as too many waited.", gate.refused),
-            "late_requests": ("Given up after the time limit.", gate.given_up),
-            "index_entries": ("Entries of the index.", held[0].count_posts()),
-        }
-        return Response(metrics.write(gauges), media_type=CONTENT_TYPE)
+        text = metrics.write(held[0].count_posts())
+        return Response(text, media_type=CONTENT_TYPE)
 
 
 def _add_pages(app: FastAPI) -> None:
@@ -282,8 +278,8 @@ class _Watch:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.count(method, route, status, seconds)
         entry: Mapping[str, Any] = {
-            "request": name, "method": method, "route": route, "status": status,
-            "milliseconds": round(1000 * seconds, 1),
+            "request": name, "process": os.getpid(), "method": method, "route": route,
+            "status": status, "milliseconds": round(1000 * seconds, 1),
         }  # fmt: skip
         if self._config.json_logs:
             entry = {"time": time.strftime("%Y-%m-%dT%H:%M:%S%z"), **entry}

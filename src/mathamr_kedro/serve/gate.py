@@ -9,6 +9,8 @@ from typing import TypeVar
 
 from fastapi import HTTPException
 
+from mathamr_kedro.serve.metrics import Metrics
+
 _T = TypeVar("_T")
 
 
@@ -22,14 +24,14 @@ class Gate:
         max_waiting: requests that may work or wait; the next one is refused (503).
         seconds: time for waiting and working; after that the request is given up
             (503), and its work is dropped if it has not begun.
+        metrics: where it counts.
     """
 
-    def __init__(self, max_waiting: int, seconds: float) -> None:
+    def __init__(self, max_waiting: int, seconds: float, metrics: Metrics) -> None:
         self._max_waiting, self._seconds = max_waiting, seconds
+        self._metrics = metrics
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="search")
         self.waiting = 0
-        self.refused = 0
-        self.given_up = 0
 
     async def run(self, work: Callable[[], _T], writes: bool = False) -> _T:
         """Return what the work returns.
@@ -43,20 +45,20 @@ class Gate:
             HTTPException: 503, too many wait, or it took too long.
         """
         if self.waiting >= self._max_waiting:
-            self.refused += 1
+            self._metrics.refused.inc()
             raise HTTPException(
                 503,
                 f"{self.waiting} requests are waiting already; try again in a second",
                 {"Retry-After": "1"},
             )
-        self.waiting += 1
+        self._note_waiting(1)
         try:
             begun = self._thread.submit(work)
             done = asyncio.wrap_future(begun)
             await asyncio.wait({done}, timeout=self._seconds)
             if not done.done() and (begun.cancel() or not writes):
                 done.cancel()
-                self.given_up += 1
+                self._metrics.late.inc()
                 raise HTTPException(
                     503,
                     f"This took longer than {self._seconds:g} seconds; try again, or "
@@ -66,7 +68,11 @@ class Gate:
                 )
             return await done
         finally:
-            self.waiting -= 1
+            self._note_waiting(-1)
+
+    def _note_waiting(self, change: int) -> None:
+        self.waiting += change
+        self._metrics.waiting.set(self.waiting)
 
     def close(self) -> None:
         """Finish the work that has begun; drop the rest."""
