@@ -23,7 +23,7 @@ from kedro.framework.cli.cli import KedroCLI
 from omegaconf import OmegaConf
 
 from mathamr_kedro.cli import group
-from mathamr_kedro.evaluation.stats import LAYOUTS
+from mathamr_kedro.evaluation.tables import LAYOUTS
 from mathamr_kedro.learning import distillation
 from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.project.cells import GridRun

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.formatting import format_duration, format_score
-from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables import Column, Figure, Row, Table
 
 TIED = [0.1, 0.2, 0.3, 0.85]  # their mean is .3625, up to the last bit
 

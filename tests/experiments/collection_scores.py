@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mathamr_kedro.evaluation.stats import SeedResult
+from mathamr_kedro.evaluation.tables import SeedResult
 from mathamr_kedro.experiments.benchmark import Benchmark, CollectionScores
 
 TOPICS = ("A.1", "A.2", "A.3", "A.4")

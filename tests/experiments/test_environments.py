@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr_kedro.evaluation.stats import LAYOUTS
+from mathamr_kedro.evaluation.tables import LAYOUTS
 from mathamr_kedro.experiments.grid import describe_key
 from mathamr_kedro.project.cells import GridRun, list_experiments
 from mathamr_kedro.project.loader import EnvironmentLoader

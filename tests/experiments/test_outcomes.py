@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import ttest_rel
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
-from mathamr_kedro.evaluation.stats import TestConfig, select_best_seed
+from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.tables import select_best_seed
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells

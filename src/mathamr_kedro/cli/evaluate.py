@@ -24,15 +24,9 @@ from mathamr_kedro.evaluation.metrics import (
     protocol_of,
 )
 from mathamr_kedro.evaluation.metrics.protocols import Averaging, Task
-from mathamr_kedro.evaluation.stats import (
-    Column,
-    Comparison,
-    Layout,
-    SeedResult,
-    TestConfig,
-    best_seed_table,
-)
-from mathamr_kedro.evaluation.stats import Table as ResultTable
+from mathamr_kedro.evaluation.stats import Comparison, TestConfig
+from mathamr_kedro.evaluation.tables import Column, Layout, SeedResult, best_seed_table
+from mathamr_kedro.evaluation.tables import Table as ResultTable
 from mathamr_kedro.trec import (
     RUN_FORMS,
     BadLines,

@@ -32,18 +32,20 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.formatting import count_nouns, format_score
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.stats import (
-    Column,
     Comparison,
-    Figure,
-    Row,
-    SeedResult,
-    Table,
     TestConfig,
     compare_with_baseline,
     interval_over_sets,
 )
-from mathamr_kedro.evaluation.stats.result_tables import describe_tests
-from mathamr_kedro.evaluation.stats.tables import Content
+from mathamr_kedro.evaluation.tables import (
+    Column,
+    Content,
+    Figure,
+    Row,
+    SeedResult,
+    Table,
+    describe_tests,
+)
 from mathamr_kedro.experiments.cells import Costs, FinishedCell
 from mathamr_kedro.experiments.outcomes import Outcome, describe_cell
 from mathamr_kedro.experiments.results import strategy_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr_kedro.base.figures import add_legend, draw_bars, make_figure, write_names
-from mathamr_kedro.evaluation.stats import SeedResult, select_best_seed
+from mathamr_kedro.evaluation.tables import SeedResult, select_best_seed
 from mathamr_kedro.experiments.outcomes import Outcome
 
 if TYPE_CHECKING:

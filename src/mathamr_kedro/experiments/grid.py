@@ -295,7 +295,7 @@ def _strip(value: Any, place: tuple[str, ...]) -> Any:
 
 def _list_tables() -> Collection[str]:
     # scipy takes a second to load; a run without an experiment need not wait for it.
-    from mathamr_kedro.evaluation.stats.thesis_tables import LAYOUTS  # noqa: PLC0415
+    from mathamr_kedro.evaluation.tables.thesis import LAYOUTS  # noqa: PLC0415
 
     return LAYOUTS
 

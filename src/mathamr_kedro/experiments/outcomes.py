@@ -10,18 +10,17 @@ from types import MappingProxyType
 from typing import Any
 
 from mathamr_kedro.amr import describe_parser
-from mathamr_kedro.evaluation.stats import (
+from mathamr_kedro.evaluation.stats import Comparison, TestConfig
+from mathamr_kedro.evaluation.tables import (
     EFFECTIVENESS,
     LAYOUTS,
     Column,
-    Comparison,
     Figure,
     Layout,
     PaperTable,
     Row,
     SeedResult,
     Table,
-    TestConfig,
     benchmark_table,
     best_seed_table,
     efficiency_table,

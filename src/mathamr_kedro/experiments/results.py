@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.evaluation.stats import QUERY_SECONDS, SeedResult
+from mathamr_kedro.evaluation.stats import QUERY_SECONDS
+from mathamr_kedro.evaluation.tables import SeedResult
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 

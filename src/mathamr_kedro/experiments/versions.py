@@ -27,16 +27,12 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.evaluation.stats import (
     QUERY_SECONDS,
-    Column,
     Comparison,
-    Figure,
     FloatArray,
-    Row,
-    Table,
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.evaluation.stats.tables import MISSING
+from mathamr_kedro.evaluation.tables import MISSING, Column, Figure, Row, Table
 
 Values = Mapping[str, Any]
 

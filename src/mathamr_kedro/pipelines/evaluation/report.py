@@ -12,7 +12,7 @@ from mathamr_kedro.base.figures import COLOURS, add_legend, draw_bars, make_figu
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import RunEntry
 from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
-from mathamr_kedro.evaluation.stats import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables import Column, Figure, Row, Table
 from mathamr_kedro.pipelines.evaluation.efficiency import TASK_COUNTS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mathamr_kedro.base.parameters import StageParameters
-from mathamr_kedro.evaluation.stats import PaperTable, TestConfig
+from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.tables import PaperTable
 from mathamr_kedro.experiments.examples import ExamplesConfig
 
 

@@ -26,19 +26,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.evaluation.stats.result_tables import (
+from mathamr_kedro.evaluation.stats.significance import (
+    Comparison,
+    TestConfig,
+    compare_with_baseline,
+)
+from mathamr_kedro.evaluation.tables.scores import (
     Layout,
     Results,
     SeedResult,
     describe_tests,
     mean_table,
 )
-from mathamr_kedro.evaluation.stats.significance import (
-    Comparison,
-    TestConfig,
-    compare_with_baseline,
-)
-from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
 
 PUBLISHED = "published, whole collection"
 HERE = "here"

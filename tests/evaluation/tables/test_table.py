@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from mathamr_kedro.evaluation.stats.tables import (
+from mathamr_kedro.evaluation.tables.table import (
     Column,
     Figure,
     Row,

@@ -26,7 +26,7 @@ from mathamr_kedro.evaluation.stats.significance import (
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
 
 _SPREAD = re.compile(r"mean ± std( over seeds)?")
 """What the titles of tables of means promise."""

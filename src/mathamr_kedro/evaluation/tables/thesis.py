@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from mathamr_kedro.evaluation.stats.result_tables import Layout
 from mathamr_kedro.evaluation.stats.significance import QUERY_SECONDS
-from mathamr_kedro.evaluation.stats.tables import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.scores import Layout
+from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
 
 NDCG = Column("nDCG'", "nDCG'")
 MAP = Column("MAP'", "MAP'")

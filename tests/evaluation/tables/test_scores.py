@@ -10,15 +10,15 @@ from scipy import stats
 
 from mathamr_kedro.base.errors import ConfigurationError, InputError
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.evaluation.stats.result_tables import (
+from mathamr_kedro.evaluation.stats.significance import TestConfig
+from mathamr_kedro.evaluation.tables.scores import (
     Layout,
     SeedResult,
     best_seed_table,
     mean_table,
     select_best_seed,
 )
-from mathamr_kedro.evaluation.stats.significance import TestConfig
-from mathamr_kedro.evaluation.stats.tables import Column, Figure
+from mathamr_kedro.evaluation.tables.table import Column, Figure
 
 LAYOUT = Layout(
     "Modes",

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.evaluation.stats import thesis_tables
-from mathamr_kedro.evaluation.stats.result_tables import (
+from mathamr_kedro.evaluation.tables import thesis
+from mathamr_kedro.evaluation.tables.scores import (
     SeedResult,
     best_seed_table,
     mean_table,
 )
-from mathamr_kedro.evaluation.stats.thesis_tables import (
+from mathamr_kedro.evaluation.tables.thesis import (
     LAYOUTS,
     benchmark_table,
     efficiency_table,
@@ -193,7 +193,7 @@ def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
 
 
 # Published numbers are typed by hand, and no table shows all of them at once.
-@pytest.mark.parametrize("rows", [thesis_tables._TASK1, thesis_tables._TASK2])
+@pytest.mark.parametrize("rows", [thesis._TASK1, thesis._TASK2])
 def test_published_scores_are_shares_and_map_is_the_lowest(rows):
     for name, ndcg, average, precision, bpref in rows:
         scores = [ndcg, average, precision, *([] if bpref is None else [bpref])]

@@ -7,7 +7,8 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.evaluation.stats import PaperTable, SeedResult, TestConfig
+from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.tables import PaperTable, SeedResult
 
 STATED = {
     "title": "Paper, Table 1",
