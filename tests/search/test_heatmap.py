@@ -2,40 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
-
 import numpy as np
-import pytest
 
-from mathamr_kedro.graph import FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import explain
-from mathamr_kedro.search.heatmap import draw_panels, save_heatmap, write_html
+from mathamr_kedro.search.heatmap import draw_panels, save_heatmap
 from tests.vectors.conftest import draw_post
 
 from .test_explanation import CAPTIONS, POST, QUERY
-
-
-class _Cells(HTMLParser):
-    def __init__(self):
-        super().__init__()
-        self.best, self.cells, self.tags = 0, 0, set()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.add(tag)
-        self.cells += tag == "td"
-        self.best += dict(attrs).get("class") == "best"
-
-
-def test_page_has_a_cell_for_each_pair_and_no_foreign_markup():
-    page = write_html(explain(QUERY, POST, CAPTIONS))
-    found = _Cells()
-    found.feed(page)
-    assert (found.cells, found.best) == (9, 3)
-    assert "script" not in found.tags
-    assert r"\sqrt{2} $ &lt;b&gt;" in page
-    assert "0.80" in page
-    assert "Document vectors 0.800" in page
 
 
 def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
@@ -74,23 +47,3 @@ def test_a_long_axis_shows_some_of_its_names():
 
 def test_nothing_to_compare_is_an_empty_figure():
     assert not draw_panels({}).axes[0].images
-
-
-def test_page_draws_formulas():
-    captions = {(FORMULA, 0): r"$\sqrt{2}$", (SENTENCE, 0): "Why is $x^2 = 2$?"}
-    page = write_html(explain(QUERY, POST, captions))
-    assert r'<math alttext="\sqrt{2}"><msqrt>' in page
-    assert "Why is <math" in page
-    assert "$" not in page
-
-
-def test_page_has_a_row_for_each_node_of_the_post_the_nearest_first():
-    rng = np.random.default_rng(0)
-    query = draw_post(rng, 1, formulas=0, sentences=1)
-    explanation = explain(query, draw_post(rng, 2, formulas=3, sentences=2))
-    page = write_html(explanation)
-    shown = re.findall(r"<tr><th>.*?</th><td[^>]*>(-?[0-9.]+)</td>", page)
-    nearest = explanation.similarity.max(0)
-    assert len(shown) == len(nearest) == 6
-    firsts = explanation.similarity[0, np.argsort(-nearest, kind="stable")]
-    assert [float(value) for value in shown] == pytest.approx(firsts, abs=0.006)

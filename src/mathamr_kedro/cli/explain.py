@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.search import Explanation
 
 _LINES = 20
-"""Parts of a score that are shown; the page has all."""
+"""Parts of a score that are shown."""
 
 
 @click.command(name="explain")
@@ -30,8 +30,7 @@ _LINES = 20
 @click.option(
     "--output",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Write the heatmap here: a name that ends in .html or .png; with --formula "
-    "the trees: .svg.",
+    help="Write the heatmap to this file (.png), or with --formula the trees (.svg).",
 )
 @SYSTEM
 @WITH
@@ -45,21 +44,19 @@ def command(
 
     \b
       mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703
-      mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703 --output why.html
+      mathamr explain 'is $\sqrt p$ irrational for a prime $p$?' 33703 --output why.png
       mathamr explain A.301 591846 --env arqmath
       mathamr explain --formula '\sqrt{p}' 33703 --system formula_rgcn --output why.svg
     """
-    suffixes = (".svg",) if is_formula else (".html", ".png")
-    if output is not None and output.suffix not in suffixes:
-        raise click.UsageError(
-            f"Expected a name in {' or '.join(suffixes)} (got {output.name!r})"
-        )
+    suffix = ".svg" if is_formula else ".png"
+    if output is not None and output.suffix != suffix:
+        raise click.UsageError(f"Expected a name in {suffix} (got {output.name!r})")
     if is_formula:
         _explain_formula(text, post_id, output, **where)
         return
     # Loaded here: wrong options are refused at once.
     from mathamr_kedro.project.search import open_search  # noqa: PLC0415
-    from mathamr_kedro.search.heatmap import save_heatmap, write_html  # noqa: PLC0415
+    from mathamr_kedro.search.heatmap import save_heatmap  # noqa: PLC0415
 
     searcher = open_search(**where)
     try:
@@ -70,10 +67,7 @@ def command(
     if output is None:
         return
     make_folder(output.parent)
-    if output.suffix == ".png":
-        save_heatmap(found, output)
-    else:
-        output.write_text(write_html(found), encoding="utf-8")
+    save_heatmap(found, output)
     click.echo(f"Wrote {output}")
 
 
