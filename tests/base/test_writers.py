@@ -15,7 +15,7 @@ import pytest
 
 from mathamr_kedro.base.errors import LockedError, StorageError, find_cause
 from mathamr_kedro.base.files import FolderLock
-from mathamr_kedro.base.writers import TOKEN, WriterLock, list_root_damage
+from mathamr_kedro.base.writers import TOKEN, WriterLock
 from tests.conftest import copy_project
 from tests.pipelines.graph_world import open_catalog, open_session
 
@@ -146,29 +146,6 @@ def test_a_block_has_its_lock(tmp_path):
         assert isinstance(lock, WriterLock)
         lock.close()
         WriterLock(tmp_path, "b").close()
-
-
-def test_what_a_writer_leaves_has_checksums_and_damage_stays_named(tmp_path):
-    report, note = tmp_path / "08_reporting/report.md", tmp_path / "06_models/a.json"
-    with WriterLock(tmp_path, "kedro run"):
-        for file in (report, note):
-            file.parent.mkdir()
-            file.write_text(file.name)
-    assert list(list_root_damage(tmp_path, "run again")) == []
-    report.write_text("rEport.md")
-    with WriterLock(tmp_path, "kedro run"):
-        assert not (tmp_path / "checksums.json").exists()  # a kill leaves none
-        note.write_text("other")
-    (line,) = list_root_damage(tmp_path, "run again")
-    assert "report.md" in line
-    assert line.endswith("run again")
-    with WriterLock(tmp_path, "kedro run"):
-        report.write_text("as it should be")
-    assert list(list_root_damage(tmp_path, "run again")) == []
-    flipped = (tmp_path / "checksums.json").read_text().replace('"files"', '"fiies"')
-    (tmp_path / "checksums.json").write_text(flipped)
-    (line,) = list_root_damage(tmp_path, "run again")
-    assert "checksums.json" in line
 
 
 def test_writers_of_one_process_leave_no_token(tmp_path, monkeypatch):

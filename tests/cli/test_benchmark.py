@@ -10,7 +10,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.base.writers import WriterLock, list_root_damage
 from mathamr_kedro.cli import group
 from mathamr_kedro.experiments.versions import ResultVersions
 from mathamr_kedro.project import cells as cell_runs
@@ -135,17 +134,6 @@ def test_tables_and_figures_are_beside_the_versions(run, versions):
     names = {p.name for p in versions.folder.parent.iterdir()}
     assert names >= {"tables.md", "csv", "figure.png", "cost_dark.png", "result.json"}
     assert (versions.folder.parent / "tables.md").read_text().startswith("# Benchmark")
-
-
-def test_tables_that_are_replaced_are_not_damaged(run, data):
-    run("--reuse")
-    with WriterLock(data, "another run"):
-        pass
-    table = data / "08_reporting/significance/benchmark/tables.md"
-    table.write_text("of last year")
-    assert [*list_root_damage(data, "mend")]
-    run("--reuse")
-    assert [*list_root_damage(data, "mend")] == []
 
 
 def test_list_says_what_is_needed(run):

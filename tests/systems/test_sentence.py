@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.systems import Collection, make_baseline, sentence
@@ -94,6 +95,15 @@ def test_other_weights_of_an_adapter_get_another_index(tmp_path, monkeypatch):
     monkeypatch.setattr(sentence, "identify_adapter", lambda name: "the next release")
     assert build("minilm") == first["minilm"]
     assert build("mathamr_text") != first["mathamr_text"]
+
+
+def test_an_index_has_checksums_of_all_its_files(tmp_path):
+    folder = build_index(tmp_path, make_baseline("bm25"), DATA)
+    file = folder / "posts" / "starts.npy"
+    assert list_damage(file.parent, "rebuild it") == []
+    file.write_bytes(file.read_bytes()[::-1])
+    (line,) = list_damage(file.parent, "rebuild it")
+    assert str(file) in line and line.endswith("rebuild it")
 
 
 def test_own_model_needs_its_folder():

@@ -18,7 +18,6 @@ from mathamr_kedro.amr.transition import TransitionConfig
 from mathamr_kedro.base.checksums import CHECKSUMS, list_damage
 from mathamr_kedro.base.errors import MathAMRError, find_cause
 from mathamr_kedro.base.shards import LIST_NAME, ShardFolder
-from mathamr_kedro.base.writers import NAME, list_root_damage
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.project.catalog import find_roots, open_context
 from mathamr_kedro.project.checks import STAGES
@@ -32,14 +31,14 @@ _AGAIN = "run `kedro run` with the --env of your run, its stage rebuilds it"
 @click.command()
 @in_environment
 @click.option(
-    "--verify", is_flag=True, help="Read every file and compare it with its checksum."
+    "--verify", is_flag=True, help="Compare data, models and indexes with checksums."
 )
 def command(env: str | None, data_root: str | None, verify: bool) -> None:
     r"""Show which stages have run and what they need; find damaged files.
 
     \b
     mathamr doctor --env demo             raw data, stages, versions, parser, models
-    mathamr doctor --env demo --verify    and every byte below the data root
+    mathamr doctor --env demo --verify    and every byte of data, models and indexes
 
     Damage is listed with its remedy; the exit code is 1 then.
     """
@@ -54,10 +53,6 @@ def command(env: str | None, data_root: str | None, verify: bool) -> None:
     if not verify:
         return
     damage = list(dict.fromkeys(find_damage(root)))
-    if not (root / NAME).exists():
-        click.echo(
-            "checksums     none of reports and notes: a run has not ended; run it again"
-        )
     for line in damage:
         complete = complete_commands(line, env, data_root)
         click.echo(f"damaged: {complete}", err=True)
@@ -102,7 +97,6 @@ def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
 
 def find_damage(root: Path) -> Iterator[str]:
     """Yield what is wrong below a data root, a line for each file."""
-    yield from list_root_damage(root, _AGAIN)
     for file in sorted(root.rglob(LIST_NAME)):
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):

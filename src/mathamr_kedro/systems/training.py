@@ -15,13 +15,14 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from mathamr_kedro.base.checksums import checksum
+from mathamr_kedro.base.checksums import checksum, write_checksums
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.model.config import ComputeConfig, compute_with
@@ -36,6 +37,8 @@ from mathamr_kedro.systems.registry import read_system
 
 _SYSTEM, _PREPARED, _HISTORY = "system.json", "prepared.json", "history.json"
 _COUNTS = "counts.json"
+_STORES = frozenset({"_shards.json", "edge.json"})
+"""Lists of stores, with checksums of what is in their folders."""
 _TARGETS: tuple[Target, ...] = ("posts", "formulas")
 
 
@@ -151,7 +154,17 @@ def build_index(
             forms = {t: list(opened.list_forms(t)) for t in _TARGETS}
             counts |= {"forms": forms, "seconds": time.perf_counter() - started}
             write_text(part / _COUNTS, json.dumps(counts, indent=2))
+            _write_all_checksums(part)
     return folder
+
+
+def _write_all_checksums(folder: Path) -> None:
+    """Write checksums of the files below a folder, but of none that a store lists."""
+    for place, subfolders, files in os.walk(folder):
+        if _STORES.isdisjoint(files):
+            write_checksums(Path(place))
+        else:
+            subfolders.clear()
 
 
 def read_counts(folder: Path) -> dict[str, Any]:
