@@ -14,8 +14,8 @@ class _Corpus(NamedTuple):
     what: str
     licence: str
     fetch: str
-    tried: str
-    """With what, or why not."""
+    read: str
+    """What was read of it."""
 
     @property
     def commands(self) -> str:
@@ -63,24 +63,6 @@ CORPORA = (
         _clone("mathlib", "leanprover-community/mathlib4"),
         "five folders of it: 284 files, 10,104 declarations; all of it takes hours",
     ),
-    _Corpus(
-        "nlab",
-        "nLab: a wiki of category theory and physics, in Markdown",
-        "none stated; to be used with a citation",
-        _clone("nlab", "ncatlab/nlab-content"),
-        "not tried: its files are not at hand",
-    ),
-    _Corpus(
-        "proofwiki",
-        "ProofWiki: theorems and definitions, as NaturalProofs collected them",
-        "CC BY-SA 4.0",
-        "mkdir -p corpora/proofwiki && curl -L https://zenodo.org/records/4902289/files/"
-        "naturalproofs_proofwiki.json |\n"
-        "  jq -c '.dataset | (.theorems + .definitions)[]"
-        ' | {id: (.id | tostring), title, text: (.contents | join("\\n"))}\' '
-        "> corpora/proofwiki/proofwiki.jsonl",
-        "not tried: its files are not at hand",
-    ),
 )
 
 
@@ -97,7 +79,7 @@ def command(name: str | None) -> None:
     if name is None:
         for corpus in CORPORA:
             click.echo(f"{corpus.name:<10} {corpus.what}")
-            click.echo(f"{'':<10} licence: {corpus.licence}; {corpus.tried}")
+            click.echo(f"{'':<10} licence: {corpus.licence}; {corpus.read}")
         click.echo("\nCommands that fetch and index one: `mathamr corpora NAME`")
         return
     if name not in known:
