@@ -8,7 +8,6 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.records import Post, Topic
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.cli import group
-from mathamr_kedro.cli._subcommands import MOVED
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.project import catalog as project
 
@@ -76,16 +75,6 @@ def test_topic_is_shown_as_a_question(catalog):
 def test_what_is_neither_a_post_nor_a_topic_is_named(catalog):
     with pytest.raises(MissingInputError, match="No post, topic or file '8'"):
         CliRunner().invoke(group, ["show", "post", "8"], catch_exceptions=False)
-
-
-@pytest.mark.parametrize(("old", "new"), MOVED.items())
-def test_name_of_the_version_before_says_the_new_one(old, new):
-    result = run(old, "--env", "demo", "whatever")
-    assert result.exit_code == 2
-    assert f"`mathamr {old}` is now `mathamr {new}`" in result.output
-    command = new.partition("`")[0]
-    assert run(*command.split(), "--help").exit_code == 0
-    assert f"  {old} " not in run("--help").output
 
 
 def test_unknown_command_is_refused():

@@ -18,7 +18,7 @@ import click
 
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import find_cause
-from mathamr_kedro.cli._subcommands import MOVED, Subcommands
+from mathamr_kedro.cli._subcommands import Subcommands
 from mathamr_kedro.project.hints import complete_commands
 
 __all__ = ["cli", "main"]
@@ -31,7 +31,6 @@ cli = click.Group(name="mathamr_kedro")
 @click.group(
     cls=Subcommands,
     package=__name__,
-    moved=MOVED,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="mathamr")

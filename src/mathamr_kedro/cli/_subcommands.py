@@ -12,20 +12,6 @@ from typing import Any
 
 import click
 
-MOVED = {
-    "amr": "show amr",
-    "beir": "export beir",
-    "benchmark": "experiments benchmark",
-    "compare": "evaluate",
-    "dominance": "experiments dominance",
-    "graph": "show graph",
-    "inspect": "show post",
-    "release": "export release",
-    "summary": "show summary",
-    "trees": "show formula",
-}
-"""Commands of the version before by what they are called now; kept for one version."""
-
 
 class Subcommands(click.Group):
     """The modules of a package as commands; each holds one under the name ``command``.
@@ -34,16 +20,12 @@ class Subcommands(click.Group):
 
     Args:
         package: name of the package.
-        moved: commands that have another name now.
         settings: of :class:`click.Group`.
     """
 
-    def __init__(
-        self, *, package: str, moved: dict[str, str] | None = None, **settings: Any
-    ) -> None:
+    def __init__(self, *, package: str, **settings: Any) -> None:
         super().__init__(**settings)
         self._package = package
-        self._moved = moved or {}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the modules."""
@@ -53,8 +35,6 @@ class Subcommands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command."""
-        if cmd_name in self._moved:
-            return _say_where(cmd_name, self._moved[cmd_name])
         if cmd_name not in self.list_commands(ctx):
             return None
         found: click.Command = import_module(f"{self._package}.{cmd_name}").command
@@ -78,25 +58,3 @@ class Subcommands(click.Group):
             if isinstance(item, ast.FunctionDef) and item.name == "command":
                 return (ast.get_docstring(item) or "").partition("\n")[0]
         return ""
-
-
-class _MovedError(click.ClickException):
-    """A command has another name now."""
-
-    exit_code = 2
-
-
-def _say_where(name: str, new: str) -> click.Command:
-    """Return a command that takes anything and says what it is called now."""
-
-    def say(**_: Any) -> None:
-        raise _MovedError(f"`mathamr {name}` is now `mathamr {new}`")
-
-    return click.Command(
-        name,
-        callback=say,
-        params=[click.Argument(["rest"], nargs=-1, type=click.UNPROCESSED)],
-        context_settings={"ignore_unknown_options": True},
-        help=f"Moved: `mathamr {new}`.",
-        hidden=True,
-    )
