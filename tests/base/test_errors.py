@@ -9,9 +9,9 @@ import re
 import pytest
 
 from mathamr_kedro.base.errors import (
+    InsufficientMemoryError,
     LockedError,
     MathAMRError,
-    MemoryShortError,
     StorageError,
     find_cause,
 )
@@ -20,10 +20,18 @@ from mathamr_kedro.base.errors import (
 @pytest.mark.parametrize(
     ("error", "kind", "message"),
     [
-        (MemoryError(), MemoryShortError, "run again"),
-        (ImportError("x.so: failed to map segment"), MemoryShortError, "memory"),
-        (RuntimeError("CPUAllocator: can't allocate memory"), MemoryShortError, ""),
-        (SystemError("unresolvable due to MemoryError: >"), MemoryShortError, ""),
+        (MemoryError(), InsufficientMemoryError, "run again"),
+        (ImportError("x.so: failed to map segment"), InsufficientMemoryError, "memory"),
+        (
+            RuntimeError("CPUAllocator: can't allocate memory"),
+            InsufficientMemoryError,
+            "",
+        ),
+        (
+            SystemError("unresolvable due to MemoryError: >"),
+            InsufficientMemoryError,
+            "",
+        ),
         (OSError(errno.ENOSPC, "full", "a.npy"), StorageError, "'a.npy'.*free room"),
         (OSError(errno.EROFS, "read-only", "a"), StorageError, "data_root"),
         (LockedError("held"), LockedError, "held"),
@@ -59,7 +67,7 @@ def test_memory_that_was_short_is_found_behind_an_error_that_hides_it():
         except MemoryError:
             raise TypeError("Unexpected type") from None
     except TypeError as error:
-        assert isinstance(find_cause(error), MemoryShortError)
+        assert isinstance(find_cause(error), InsufficientMemoryError)
 
 
 def test_what_was_being_handled_is_no_cause():

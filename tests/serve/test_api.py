@@ -462,12 +462,12 @@ def test_only_who_knows_the_token_writes(
         assert answer.status_code == status
 
 
-def test_worker_processes_take_over_settings_but_no_token(monkeypatch) -> None:
+def test_worker_processes_inherit_settings_but_no_token(monkeypatch) -> None:
     for name in (SETTINGS, TOKEN):
         monkeypatch.setenv(name, "")  # restored after the test
         monkeypatch.delenv(name)
-    assert ServeConfig.take_over() == ServeConfig()
+    assert ServeConfig.from_environment() == ServeConfig()
     config = ServeConfig("own", "root", "bm25", ("a.example",), token="secret")
-    config.hand_on()
-    assert ServeConfig.take_over() == replace(config, token=None)
+    config.to_environment()
+    assert ServeConfig.from_environment() == replace(config, token=None)
     assert "secret" not in os.environ[SETTINGS] + repr(config)

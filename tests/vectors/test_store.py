@@ -172,7 +172,7 @@ def test_a_second_writer_waits_and_is_refused(tmp_path, monkeypatch):
     with open_writer(tmp_path) as writer:
         threading.Timer(0.2, writer.close).start()
         with open_writer(tmp_path):
-            monkeypatch.setattr("mathamr_kedro.vectors.store.PATIENCE_S", 0)
+            monkeypatch.setattr("mathamr_kedro.vectors.store.LOCK_TIMEOUT_S", 0)
             with pytest.raises(LockedError, match="Another"):
                 open_writer(tmp_path)
 

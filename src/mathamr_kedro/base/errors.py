@@ -2,19 +2,19 @@
 
 ```
 MathAMRError
-├── ConfigurationError   a parameter, an environment or a path in conf/ is wrong
-├── InputError           an input file cannot be used
-│   ├── MissingInputError    it, or a part of it, does not exist
-│   ├── MalformedInputError  it exists, but is not in the expected format
-│   └── DamagedFileError     it is not what this project wrote there
-├── FormulaError         a formula cannot be turned into a tree (strict mode)
-├── GraphError           a graph violates an invariant
-├── TrainingError        training cannot continue, for instance because the loss is NaN
-├── LockedError          another process is writing to the same folder
-├── MemoryShortError     there is not enough memory
-├── StorageError         a file or folder cannot be read or written
-│   └── DiskFullError        there is no room for what is to be written
-└── WorkerError          a worker process died, hung or sent an invalid answer
+├── ConfigurationError      a parameter, an environment or a path in conf/ is wrong
+├── InputError              an input file cannot be used
+│   ├── MissingInputError       it, or a part of it, does not exist
+│   ├── MalformedInputError     it exists, but is not in the expected format
+│   └── DamagedFileError        it is not what this project wrote there
+├── FormulaError            a formula cannot be turned into a tree (strict mode)
+├── GraphError              a graph violates an invariant
+├── TrainingError           training cannot continue, e.g. the loss is NaN
+├── LockedError             another process is writing to the same folder
+├── InsufficientMemoryError there is not enough memory
+├── StorageError            a file or folder cannot be read or written
+│   └── DiskFullError           there is no room for what is to be written
+└── WorkerError             a worker process died, hung or sent an invalid answer
 ```
 
 A message states one fact, the value with ``!r``, where it was found, and what to do.
@@ -97,7 +97,7 @@ class DiskFullError(StorageError):
     """There is no room on the disk for what is to be written."""
 
 
-class MemoryShortError(MathAMRError):
+class InsufficientMemoryError(MathAMRError):
     """There is not enough memory."""
 
 
@@ -127,7 +127,7 @@ def find_cause(error: BaseException | None) -> MathAMRError | None:
         if isinstance(error, OSError) and error.errno in _REMEDIES:
             return _name_refusal(error)
         if _lacks_memory(error):
-            return MemoryShortError(
+            return InsufficientMemoryError(
                 "There is not enough memory; close other programs or give the stage "
                 "fewer workers (workers.workers), then run again: what is finished "
                 "is kept"

@@ -125,7 +125,7 @@ def _load(
 
     config = ServeConfig(**settings)
     config.set_up_logs()
-    config.hand_on()
+    config.to_environment()
     if not is_here:
         return config, None
     click.echo("Loading parser, encoder and index ...", err=True)

@@ -159,7 +159,7 @@ class TrainingState:
     def load(
         cls,
         path: Path,
-        take_over: Callable[[Mapping[str, Any]], None],
+        load_tensors: Callable[[Mapping[str, Any]], None],
         made_from: str,
     ) -> TrainingState | None:
         """Continue from a checkpoint; ``None`` if there is none.
@@ -182,5 +182,5 @@ class TrainingState:
                 f"Expected the checkpoint in {str(path)!r} to be of the same training; "
                 "data or parameters changed: delete it or choose another folder"
             )
-        take_over(values["tensors"])
+        load_tensors(values["tensors"])
         return cls(**{field.name: values[field.name] for field in fields(cls)})

@@ -98,7 +98,9 @@ def formula_nce(
     return multi_positive_info_nce(scores, temperature, positive, counted)
 
 
-def _find_right_too(queries: RaggedVectors, documents: RaggedVectors) -> Tensor | None:
+def _find_false_negatives(
+    queries: RaggedVectors, documents: RaggedVectors
+) -> Tensor | None:
     """(n, m) documents of other pairs of the batch that are right for a query too.
 
     A question may have several answers, a lemma may serve many proofs: document j is
@@ -144,10 +146,10 @@ class ContrastiveLoss(nn.Module):
         """Compute the loss; document i belongs to query i, the rest are negatives."""
         config, tau = self.config, self.temperature
         weighted = self._score(queries, documents)
-        right_too = _find_right_too(queries, documents)
+        false_negatives = _find_false_negatives(queries, documents)
         loss = torch.stack(
             [
-                w * info_nce(s, tau, right_too, config.both_directions)
+                w * info_nce(s, tau, false_negatives, config.both_directions)
                 for w, s in weighted
             ]
         ).sum()

@@ -291,13 +291,13 @@ class GridRun:
             return Ending(work.name, "skipped", 0.0)
         started = time.perf_counter()
         if device is None:
-            is_well = self._run_here(work)
+            succeeded = self._run_here(work)
         else:
             variables = show_one_device(device, os.environ)
             arguments = (work.parameters, work.folder, work.stages, variables)
-            is_well = start_run(self.root, self.env, *arguments).wait() == 0
+            succeeded = start_run(self.root, self.env, *arguments).wait() == 0
         seconds = time.perf_counter() - started
-        return Ending(work.name, "finished" if is_well else "failed", seconds)
+        return Ending(work.name, "finished" if succeeded else "failed", seconds)
 
     def _run_here(self, work: Work) -> bool:
         work.folder.mkdir(parents=True, exist_ok=True)

@@ -100,7 +100,7 @@ class ProjectHooks:
 
 
 def _check_names() -> None:
-    """Refuse pipelines and nodes that there are not, with the nearest names.
+    """Reject unknown pipeline and node names, with suggestions.
 
     Kedro finds that out later, and shows a traceback without them.
     """

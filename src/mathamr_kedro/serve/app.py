@@ -78,7 +78,7 @@ def create_app(
         config: limits and the index; what the command left if ``None``.
         service: what answers; opened when the server starts if ``None``.
     """
-    settings = config or ServeConfig.take_over()
+    settings = config or ServeConfig.from_environment()
     if config is None:
         settings.set_up_logs()
     held: list[SearchService] = [] if service is None else [service]

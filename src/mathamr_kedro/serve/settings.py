@@ -50,7 +50,7 @@ class ServeConfig:
         """Return the token for writing; empty if nobody may write."""
         return os.environ.get(TOKEN, "") if self.token is None else self.token
 
-    def hand_on(self) -> None:
+    def to_environment(self) -> None:
         """Leave the settings for the worker processes; the token has its own way."""
         os.environ[SETTINGS] = json.dumps({**asdict(self), "token": None})
 
@@ -68,7 +68,7 @@ class ServeConfig:
                 handler.setFormatter(_JsonLines())
 
     @classmethod
-    def take_over(cls) -> ServeConfig:
+    def from_environment(cls) -> ServeConfig:
         """Return the settings that the command left."""
         values = json.loads(os.environ.get(SETTINGS, "{}"))
         hosts = tuple(values.pop("hosts", cls.hosts))

@@ -56,7 +56,7 @@ from mathamr_kedro.learning.loop import (
 )
 from mathamr_kedro.model import current_compute, info_nce
 from mathamr_kedro.systems.base import Collection, Epochs, Index, Target
-from mathamr_kedro.systems.folds import draw_by_text
+from mathamr_kedro.systems.folds import hash_to_unit
 from mathamr_kedro.systems.weights import autocast
 from mathamr_kedro.text.models import find_text_model, name_base
 from mathamr_kedro.text.sentence_encoder import load_model
@@ -255,7 +255,7 @@ class TextPairs:
         self._rows = np.array(rows, dtype=np.int64).reshape(-1, 2)
         self._known = np.unique(self._key(*self._rows.T))
         held_out = {
-            q: draw_by_text(self.texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])
+            q: hash_to_unit(self.texts[q]) < _HELD_OUT for q in set(self._rows[:, 0])
         }
         is_held_out = np.array([held_out[q] for q in self._rows[:, 0]], dtype=np.bool_)
         self.train = np.flatnonzero(~is_held_out)

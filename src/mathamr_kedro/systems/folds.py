@@ -29,10 +29,10 @@ def deal_topics(topics: Iterable[TopicId], folds: int) -> dict[TopicId, str]:
     return {topic: str(n % folds) for n, topic in enumerate(ordered)}
 
 
-def draw_by_text(text: str) -> float:
+def hash_to_unit(text: str) -> float:
     """Return a number from 0 to 1 that looks drawn, and is always that of the text.
 
-    >>> draw_by_text("q1") == draw_by_text("q1") != draw_by_text("q2")
+    >>> hash_to_unit("q1") == hash_to_unit("q1") != hash_to_unit("q2")
     True
     """
     content = text.encode("utf-8", errors="surrogatepass")

@@ -50,7 +50,7 @@ _POSTS_AT_ONCE = 512
 Dtype: TypeAlias = Literal["float32", "float16"]
 
 _SUFFIX = ".safetensors"
-PATIENCE_S = 60
+LOCK_TIMEOUT_S = 60
 """Cells of an experiment that share vectors prove them one after another."""
 _SUGGESTED = 10_000
 """Posts among which one of a similar id is looked for."""
@@ -263,7 +263,7 @@ class StoreWriter:
     ) -> None:
         self.folder, self._width, self._dtype = Path(folder), width, dtype
         self._made_from = f"{encoder} {width} {dtype}"
-        self._lock = FolderLock(self.folder, "wait for it to end", PATIENCE_S)
+        self._lock = FolderLock(self.folder, "wait for it to end", LOCK_TIMEOUT_S)
         self._files = ShardFolder(folder, _SUFFIX)
         try:
             self._resume(of)

@@ -102,7 +102,7 @@ class _Worker(NamedTuple):
     alive: int
     """Open file whose end tells the worker that we are gone."""
 
-    def bury(self) -> None:
+    def kill(self) -> None:
         """Kill it if it still lives, and close what belonged to it."""
         self.process.kill()
         self.process.wait()
@@ -147,7 +147,7 @@ class _ProcessPool:
     def stop(self, slot: int) -> None:
         """Kill the worker of a slot."""
         if slot in self._workers:
-            self._workers.pop(slot).bury()
+            self._workers.pop(slot).kill()
 
     def close(self) -> None:
         """End all: the idle ones by closing their pipe, the busy ones by a signal."""

@@ -177,11 +177,11 @@ class _Run:
     def steps(self) -> Iterator[PartitionResult | int]:
         """Yield numbers of items as they are done, and partitions in their order."""
         while True:
-            self._employ_workers()
+            self._assign_tasks()
             while self.open and not self.open[0].missing:
                 done = self.open.popleft()
                 yield PartitionResult(*done.partition, done.results)
-                self._employ_workers()
+                self._assign_tasks()
             if not self.open:
                 return
             for slot, event in self.pool.wait(self._seconds_left()):
@@ -190,7 +190,7 @@ class _Run:
             yield self.finished
             self.finished = 0
 
-    def _employ_workers(self) -> None:
+    def _assign_tasks(self) -> None:
         """Give tasks to the workers that are ready; start others for the rest.
 
         A task waits for no worker in particular: one that never finds a place in a

@@ -40,7 +40,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.systems.base import Collection, Query
-from mathamr_kedro.systems.folds import draw_by_text
+from mathamr_kedro.systems.folds import hash_to_unit
 from mathamr_kedro.systems.marf.config import ModelConfig
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.systems.marf.networks import ContextEncoder, Ids
@@ -143,7 +143,7 @@ def prepare_posts(
     accepted = set(sources.pairs())
     found = accepted | _find_voted(sources)
     number_of_pairs = config.max_pairs or len(found)
-    pairs = nsmallest(number_of_pairs, found, lambda pair: draw_by_text(" ".join(pair)))
+    pairs = nsmallest(number_of_pairs, found, lambda pair: hash_to_unit(" ".join(pair)))
     pairs.sort(key=lambda pair: pair not in accepted)
     wanted = {key for pair in pairs for key in pair}
 
@@ -174,7 +174,7 @@ def prepare_posts(
     known = [pair for pair in pairs if row_of.keys() >= set(pair)]
     rows = np.array([[row_of[key] for key in pair] for pair in known], dtype=np.int64)
     rows = rows.reshape(-1, 2)
-    draws = np.array([draw_by_text(pair.question_id) for pair in known])
+    draws = np.array([hash_to_unit(pair.question_id) for pair in known])
     is_held_out = draws < _VALIDATION_SHARE
     arrays: Arrays = {
         "text": _join(texts), "text_ptr": _find_starts(texts),
