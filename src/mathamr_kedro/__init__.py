@@ -20,7 +20,8 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.base.hits import Hits
     from mathamr_kedro.project.search import open_search
-    from mathamr_kedro.systems.base import Collection, Query, Rankings, System
+    from mathamr_kedro.systems.base import Collection, Rankings, System
+    from mathamr_kedro.systems.query import Query
 
 __all__ = [
     "Collection",

@@ -29,7 +29,7 @@ class Asked(Rankings):
         super().__init__({})
         self.calls: list[tuple[str, str]] = []
 
-    def explain_nodes(self, query: Any, found: str, form: str) -> list[NodeMatches]:
+    def explain_nodes(self, query: Any, found: str, ranking: str) -> list[NodeMatches]:
         latex = query.asked_formula.latex
         self.calls.append((latex, found))
         tree = trees_from_latex(latex).opt
@@ -46,7 +46,7 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
             BuiltIndex(
                 name,
                 Path(),
-                {"forms": {"formulas": [name]}},
+                {"rankings": {"formulas": [name]}},
                 lambda index=index: index,
             ),
             copy_mode="assign",

@@ -55,8 +55,8 @@ def test_a_loaded_index_can_be_asked(indexed):
     index = indexed.load()
     (hits,) = index.rank(index.prepare([QUERY]), depth=5)
     assert hits.ids == ["1"]
-    assert index.list_forms("posts") == ["bm25_question"]
-    assert index.list_forms("formulas") == []
+    assert index.list_rankings("posts") == ["bm25_question"]
+    assert index.list_rankings("formulas") == []
     assert index.counts["posts"] == 2
 
 

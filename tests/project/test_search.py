@@ -71,7 +71,7 @@ def test_search_for_a_formula_ranks_as_the_run_of_the_evaluation(searcher, syste
         latex = {m.formula_id: m.latex for m in record.formula_map}
         latex[record.formula_id] = record.latex
         assert {m.formula_id: m.latex for m in query.formula_map} == latex
-        found = search.systems.rank(query)
+        found = search.systems.find(query).hits
         assert found.visual_ids == run.lists[topic].ids
         shown = [r.post_id for r in search.search_like(topic, top=20).results]
         assert shown == list(dict.fromkeys(found.post_ids))[:20]

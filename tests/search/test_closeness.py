@@ -3,7 +3,7 @@
 import pytest
 
 from mathamr_kedro.search.closeness import FAR, list_features, measure_closeness
-from mathamr_kedro.systems.base import ScorePart, Term, WordShare
+from mathamr_kedro.systems.query import ScorePart, Term, WordShare
 
 
 def list_parts(similarity, share):

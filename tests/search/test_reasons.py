@@ -6,7 +6,7 @@ from mathamr_kedro.base.records import Post
 from mathamr_kedro.corpus import clean_text
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.search.reasons import list_reasons
-from mathamr_kedro.systems.base import Query
+from mathamr_kedro.systems.query import Query
 
 
 def write(key: str, text: str, title: str = "", parent: str | None = None) -> Post:

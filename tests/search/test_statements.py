@@ -12,6 +12,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.systems import Query
+from mathamr_kedro.systems.found import Found
 
 POSTS = [f"p{n}" for n in range(200)]
 """From the best to the worst; every fiftieth is a lemma, all others text."""
@@ -28,15 +29,16 @@ STATEMENTS = Statements(
 )
 
 
-class Ranking:
+class Systems:
     """Systems that return no more than they were told to go down to."""
 
     def __init__(self):
         self.asked = []
 
-    def rank(self, query, top, system, types, depth):
+    def find(self, query, top, system, types, depth):
         self.asked.append((top, types, depth))
-        return Hits.rank(POSTS, range(200, 0, -1)).top(max(10, depth))
+        hits = Hits.rank(POSTS, range(200, 0, -1)).top(max(10, depth))
+        return Found("all", query, hits)
 
 
 @pytest.fixture
@@ -45,7 +47,7 @@ def searcher():
     vectors = SimpleNamespace(index=index)
     encoder = SimpleNamespace(read_text=lambda text: Query("query", text))
     lookups = Lookups(lambda ids: {}, statements=STATEMENTS)
-    return Searcher(Ranking(), vectors, encoder, lookups)
+    return Searcher(Systems(), vectors, encoder, lookups)
 
 
 @pytest.mark.parametrize("top", [1, 2, 4, 5, 90])

@@ -9,6 +9,7 @@ from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, St
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, trees_from_latex
 from mathamr_kedro.graph import GraphRecord, read_math_graph
 from mathamr_kedro.systems import Collection, Query, make_baseline
+from mathamr_kedro.systems.changes import Changes
 
 
 def post(key, text, latex=None, post_type="answer", parent=None):
@@ -50,7 +51,7 @@ def rank(tmp_path):
             counts = system.index(data, folder, folder)
             assert {*counts} == {*system.finds, "bytes"}
         index = system.open(data, folder, folder)
-        assert index.list_forms(query.target) == [name]
+        assert index.list_rankings(query.target) == [name]
         (hits,) = index.rank(index.prepare([query]), depth, types=types)
         return hits
 
@@ -111,7 +112,7 @@ def test_changed_posts_are_found_as_if_they_had_been_indexed(system, tmp_path):
         made.index(data, folder, folder)
         opened.append(made.open(data, folder, folder))
     index, twin = opened
-    index.update(added, ["c"])
+    index.update(Changes(added, frozenset({"c"})))
 
     def find(asked, text, types=None):
         (hits,) = asked.rank([ask(text)], 9, types=types)

@@ -16,6 +16,7 @@ from mathamr_kedro.model import (
     current_scan,
 )
 from mathamr_kedro.pipelines.training.pipeline import fit
+from mathamr_kedro.systems import System
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.ssemb.training import StructureTraining
 from tests.systems.ssemb.test_training import prepare
@@ -56,8 +57,9 @@ def test_index_is_built_and_opened_where_it_was_asked_to(tmp_path, monkeypatch):
 
     seen = []
 
-    class Nothing:
-        name, reads = "nothing", ()
+    class Nothing(System):
+        finds = frozenset()
+        name, index_reads = "nothing", ()
 
         def index(self, data, model, folder):
             seen.append(("index", current_compute().device, current_scan().device))
@@ -67,7 +69,7 @@ def test_index_is_built_and_opened_where_it_was_asked_to(tmp_path, monkeypatch):
             seen.append(("open", current_compute().device, current_scan().device))
             return self
 
-        def list_forms(self, target):
+        def list_rankings(self, target):
             return []
 
     # It only notes where it computes; no registry is needed.

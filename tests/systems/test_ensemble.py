@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.runs import add_fusions, run_system
 from mathamr_kedro.systems import Fusion, Query, Rankings
-from mathamr_kedro.systems.ensemble import Ensemble, Member
+from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import MathAMRPlusIndex, Strategy
+from mathamr_kedro.systems.rankings import Ranking
 from mathamr_kedro.vectors import ExactIndex
 from tests.vectors.conftest import draw_query
 
@@ -61,18 +63,15 @@ def vectors(store):
 @pytest.fixture
 def members(vectors, words):
     found = {
-        name: Member("strategy", POSTS, lambda: vectors, name, 1000 * s.mixes or None)
-        for name, s in STRATEGIES.items()
+        name: Ranking(name, "strategy", POSTS, lambda: vectors) for name in STRATEGIES
     }
     rankings = Rankings({"posts": {"words": words}})
-    return found | {"words": Member("baseline", POSTS, lambda: rankings, "words", 1000)}
+    return found | {"words": Ranking("words", "baseline", POSTS, lambda: rankings)}
 
 
 @pytest.fixture
 def open_by(members):
-    return lambda system, depth=1000: Ensemble(
-        members, FUSIONS, {"posts": system}, depth
-    )
+    return lambda system: Ensemble(members.values(), FUSIONS, {"posts": system})
 
 
 @pytest.fixture
@@ -88,16 +87,16 @@ SYSTEMS = ["plain", "with_question", "words", "both", "three"]
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("top", [3, 40])
 def test_ranking_is_that_of_the_run(open_by, runs, system, top):
-    hits = open_by(system).rank(QUERY, top).top(top)
+    hits = open_by(system).find(QUERY, top).hits.top(top)
     assert hits.ids == runs[system].top(top).ids
     assert hits.scores == pytest.approx(runs[system].top(top).scores)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_parts_of_a_score_add_up_to_it(open_by, system):
-    search = open_by(system)
-    for key, score in search.rank(QUERY, 12).top(12):
-        parts = search.explain(QUERY, key)
+    found = open_by(system).find(QUERY, 12)
+    for key, score in found.hits.top(12):
+        parts = found.explain(key)
         assert sum(part.share for part in parts) == pytest.approx(score, abs=1e-6)
         for part in parts:
             if part.terms and not math.isnan(part.score):
@@ -109,35 +108,32 @@ def test_parts_of_a_score_add_up_to_it(open_by, system):
 
 def test_what_a_system_did_not_find_has_no_share(open_by, words, store):
     lost = next(key for key in store.keys() if key not in words.keys)
-    (part,) = open_by("words").explain(QUERY, lost)
+    (part,) = open_by("words").find(QUERY).explain(lost)
     assert (part.share, math.isnan(part.score), part.terms) == (0.0, True, ())
-    first, second = open_by("both").explain(QUERY, lost)
+    first, second = open_by("both").find(QUERY).explain(lost)
     assert (second.share, math.isnan(second.score)) == (0.0, True)
     assert first.terms
 
 
-def test_what_was_just_found_is_explained_without_asking_again(open_by, words):
+def test_what_was_found_is_explained_without_asking_again(open_by, words):
     search = open_by("words")
-    key = search.rank(QUERY, 3).ids[0]
-    search.explain(QUERY, key)
+    found = search.find(QUERY, 3)
+    search.find(Query("other", entry=draw_query(5)), 3, "plain")
+    assert found.explain(found.hits.ids[0])
     assert len(words.asked) == 1
-    search.explain(QUERY, key, types=("question",))  # of other posts
-    search.rank(Query("other", entry=draw_query(5)), 3, "plain")
-    search.explain(QUERY, key)
-    assert len(words.asked) == 3
 
 
 def test_any_system_can_be_asked_for_one_query(open_by, runs):
     search = open_by("with_question")
     for system in SYSTEMS:
-        assert search.rank(QUERY, 5, system).top(5).ids == runs[system].top(5).ids
+        assert search.find(QUERY, 5, system).hits.top(5).ids == runs[system].top(5).ids
     assert search.choose("posts") == "with_question"
 
 
 def test_parts_go_as_deep_as_is_asked_for(open_by, words):
-    search = open_by("words", depth=10)
-    search.rank(QUERY, 3)
-    search.rank(QUERY, 3, depth=2000)
+    search = open_by("both")
+    search.find(QUERY, 3)
+    search.find(QUERY, 3, depth=2000)
     assert words.asked == [1000, 2000]
 
 
@@ -148,11 +144,11 @@ def test_indexes_are_opened_when_they_are_first_asked_and_once(members):
         opened.append("words")
         return Rankings({"posts": {"words": lambda queries, depth: [Hits([], [])]}})
 
-    members["words"] = members["words"]._replace(open=open_words)
-    search = Ensemble(members, FUSIONS, {"posts": "both"})
+    members["words"] = replace(members["words"], open=open_words)
+    search = Ensemble(members.values(), FUSIONS, {"posts": "both"})
     assert opened == []
     search.warm_up("posts")
-    search.rank(QUERY, 3, "words")
+    search.find(QUERY, 3, "words")
     assert opened == ["words"]
 
 
@@ -163,8 +159,8 @@ def test_what_a_first_query_would_wait_for_is_loaded_in_advance(members):
         def warm_up(self):
             warm.append("words")
 
-    members["words"] = members["words"]._replace(open=lambda: Slow({}))
-    search = Ensemble(members, FUSIONS, {"posts": "plain"})
+    members["words"] = replace(members["words"], open=lambda: Slow({}))
+    search = Ensemble(members.values(), FUSIONS, {"posts": "plain"})
     search.warm_up("posts")
     assert warm == []
     search.warm_up("posts", "both")  # a fusion of which it is a part
@@ -181,7 +177,7 @@ def test_unknown_systems_are_refused_with_the_nearest_name(open_by):
     with pytest.raises(ConfigurationError, match="did you mean 'with_question'"):
         open_by("with_questions")
     with pytest.raises(ConfigurationError, match="did you mean 'words'"):
-        open_by("plain").rank(QUERY, 5, "word")
+        open_by("plain").find(QUERY, 5, "word")
     with pytest.raises(ConfigurationError, match=r"`kedro run --env demo\+marf` does"):
         open_by("marf/context")
 
@@ -191,20 +187,20 @@ def test_formulas_are_fused_by_visual_ids(store):
     query = Query("query", formula=formula)
     first = FormulaHits(["1", "2"], np.array([2.0, 1.0]), ["a", "b"], ["p", "q"])
     second = FormulaHits(["9"], np.array([5.0]), ["b"], ["r"])
-    members = {
-        name: Member(
+    rankings = [
+        Ranking(
+            name,
             "system",
             frozenset({"formulas"}),
             lambda hits=hits, name=name: Rankings(
                 {"formulas": {name: lambda queries, depth: [hits]}}
             ),
-            name,
         )
         for name, hits in (("first", first), ("second", second))
-    }
+    ]
     fusion = Fusion("mean", name="both", of=("first", "second"))
-    search = Ensemble(members, [fusion], {"formulas": "both"})
-    hits = search.rank(query)
+    found = Ensemble(rankings, [fusion], {"formulas": "both"}).find(query)
+    hits = found.hits
     assert (hits.ids, hits.visual_ids) == (["1", "2"], ["a", "b"])
-    shares = [part.share for part in search.explain(query, "b")]
+    shares = [part.share for part in found.explain("b")]
     assert shares == pytest.approx([0.0, 0.5])

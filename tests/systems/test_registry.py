@@ -15,6 +15,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.systems import Collection, Rankings, read_system, registry
 from mathamr_kedro.systems.__main__ import main
+from mathamr_kedro.systems.base import LearningSystem
 from tests.systems.trained import SystemFolder
 
 
@@ -34,14 +35,14 @@ class ToyConfig:
     search: SearchPart = field(default_factory=SearchPart)
 
 
-class Toy:
+class Toy(LearningSystem):
     """Counts how often each step is taken."""
 
     Config: ClassVar[type] = ToyConfig
-    READS: ClassVar[tuple[str, ...]] = ("formulas",)
+    training_reads: ClassVar[tuple[str, ...]] = ("formulas",)
     name = "toy"
     finds = frozenset({"posts"})
-    reads = ("formulas",)
+    index_reads = ("formulas",)
     steps: ClassVar[list[str]] = []
 
     def __init__(self, config: ToyConfig) -> None:

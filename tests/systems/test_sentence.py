@@ -9,6 +9,7 @@ from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.systems import Collection, make_baseline, sentence
+from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.training import build_index
 from tests.systems.test_bm25 import DATA, POSTS, ask, ask_formula
 
@@ -126,7 +127,7 @@ def test_changed_posts_are_found_as_if_they_had_been_indexed(tmp_path, monkeypat
         system.index(data, folder, folder)
         opened.append(system.open(data, folder, folder))
     index, twin = opened
-    index.update(added, deleted)
+    index.update(Changes(added, frozenset(deleted)))
     for text in ("tea", "sea", "irrational"):
         for types in (None, ("document",), ("answer",)):
             (found,), (wanted,) = (

@@ -20,16 +20,16 @@ class Ranker:
 
     index: Any
     task: int
-    form: str
+    ranking: str
     data: Collection
 
     def __call__(self, topics: Sequence[Topic], depth: int) -> Sequence[Any]:
         return self.index.rank(
-            [self._read(topic) for topic in topics], depth, self.form
+            [self._read(topic) for topic in topics], depth, self.ranking
         )
 
     def explain(self, topic: Topic, found: str) -> Any:
-        return self.index.explain_nodes(self._read(topic), found, self.form)
+        return self.index.explain_nodes(self._read(topic), found, self.ranking)
 
     def _read(self, topic: Topic) -> Query:
         topic = topic._replace(task=f"task{self.task}")
@@ -47,14 +47,15 @@ class SystemFolder(Training):
 
     def index(self, data: Collection) -> Mapping[str, Any]:
         counts = read_counts(self._build(data))
-        tasks = {str(task): counts["forms"][t] for task, t in TARGETS.items()}
+        tasks = {str(task): counts["rankings"][t] for task, t in TARGETS.items()}
         return {**counts, "rankers": {t: names for t, names in tasks.items() if names}}
 
     def open(self, data: Collection) -> dict[int, dict[str, Ranker]]:
         index = self.system.open(data, self.model, self._build(data))
         found = {
             task: {
-                form: Ranker(index, task, form, data) for form in index.list_forms(t)
+                ranking: Ranker(index, task, ranking, data)
+                for ranking in index.list_rankings(t)
             }
             for task, t in TARGETS.items()
         }

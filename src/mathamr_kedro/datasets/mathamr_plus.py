@@ -191,7 +191,7 @@ class BuiltVectorIndex(LazyIndex):
         except MissingInputError:
             return Changes()
 
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings."""
         return [NAME]
 

@@ -210,13 +210,13 @@ class BuiltIndex(LazyIndex):
     name: str
     folder: Path
     counts: Mapping[str, Any]
-    """Sizes, seconds, and the names of its rankings by target (``forms``)."""
+    """Sizes, seconds, and the names of its rankings by target (``rankings``)."""
     open: Callable[[], Index] = field(repr=False)
     """Returns the index, opened."""
 
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings, without opening it."""
-        found: list[str] = self.counts["forms"][target]
+        found: list[str] = self.counts["rankings"][target]
         return found
 
 
@@ -295,7 +295,7 @@ def _compute_as_noted(noted: Mapping[str, Any]) -> Iterator[None]:
 
 def list_reads(name: str, values: Mapping[str, Any]) -> Sequence[str]:
     """Return the parts of a collection that the index of a system is made from."""
-    return _open_system(name, values, None).reads
+    return _open_system(name, values, None).index_reads
 
 
 def _open_system(

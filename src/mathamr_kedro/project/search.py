@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import Any
+from typing import Any, get_args
 
 from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.base.checksums import checksum
@@ -51,9 +51,9 @@ from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import find_comment_texts
 from mathamr_kedro.systems import BASELINES, Fusion, Index, Query, Target
-from mathamr_kedro.systems.base import TARGET_OF
 from mathamr_kedro.systems.bm25 import Bm25Index
-from mathamr_kedro.systems.ensemble import Ensemble, Member
+from mathamr_kedro.systems.changes import Changes
+from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import (
     NAME,
     Encoder,
@@ -62,6 +62,8 @@ from mathamr_kedro.systems.mathamr_plus import (
     QueryEncoder,
     Strategy,
 )
+from mathamr_kedro.systems.query import TARGET_OF
+from mathamr_kedro.systems.rankings import Ranking
 from mathamr_kedro.systems.search_config import list_search_strategies
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from mathamr_kedro.vectors import PostEntry, QdrantIndex, UpdatableIndex
@@ -173,7 +175,7 @@ def explain_formula(
     name, known = system.partition("/")[0], []
     for other in catalog.load("parameters").get("systems") or {}:
         if catalog[f"{other}.index"].exists():
-            known += catalog.load(f"{other}.index").list_forms("formulas")
+            known += catalog.load(f"{other}.index").list_rankings("formulas")
     if system not in known:
         raise ConfigurationError(
             f"No system of another paper for formulas is named {system!r}"
@@ -275,27 +277,13 @@ class _Project:
     ) -> Ensemble:
         """Return all systems that were indexed, to be asked by their names."""
         evaluation, config = self.evaluation, self.indexing.search
-        members = {
-            name: Member(
-                "strategy",
-                frozenset({"posts"}),
-                lambda: self.vectors,
-                name,
-                strategy.depth if strategy.mixes else None,
-            )
-            for name, strategy in self.vectors.strategies.items()
-        }
-        both = members.get(NAME)
-        members[NAME] = Member(
-            "strategy",
-            frozenset({"posts", "formulas"} if both else {"formulas"}),
-            lambda: self.vectors,
-            NAME,
-            both.depth if both else None,
-        )
         learning = self.catalog.load("parameters").get("systems") or {}
+        rankings = self._list_rankings(NAME, "strategy", lambda: self.vectors)
         for name in (*learning, *BASELINES):
-            members |= self._list_members(name, name in learning)
+            if self.catalog[f"{name}.index"].exists():
+                kind = "system" if name in learning else "baseline"
+                self._opened[name] = cache(partial(self._open_updated, name))
+                rankings += self._list_rankings(name, kind, self._opened[name])
         defaults: dict[Target, str] = {
             "posts": config.system,
             "formulas": config.formula_system,
@@ -306,7 +294,7 @@ class _Project:
             parts = (defaults[finds], *fuse_with)
             defaults[finds] = "+".join(parts)
             fusions.append(Fusion("mean", name=defaults[finds], of=parts))
-        return Ensemble(members, fusions, defaults, evaluation.depth)
+        return Ensemble(rankings, fusions, defaults)
 
     def open_words(self) -> Bm25Index | None:
         """Return the index of words that searches ask by default."""
@@ -314,35 +302,29 @@ class _Project:
         opened = self._opened[names[0]]() if names else None
         return opened if isinstance(opened, Bm25Index) else None
 
-    def _list_members(self, name: str, learns: bool) -> dict[str, Member]:
+    def _list_rankings(
+        self, name: str, kind: str, open_index: Callable[[], Index]
+    ) -> list[Ranking]:
         """Return the rankings of a system that was indexed."""
-        if not self.catalog[f"{name}.index"].exists():
-            return {}
-        index = self.catalog.load(f"{name}.index")
-        kind = "system" if learns else "baseline"
+        index = self.vectors if name == NAME else self.catalog.load(f"{name}.index")
+        targets: dict[str, set[Target]] = {}
+        for target in get_args(Target):
+            for ranking in index.list_rankings(target):
+                targets.setdefault(ranking, set()).add(target)
+        depth = self.evaluation.depth
+        return [
+            Ranking(ranking, kind, frozenset(finds), open_index, depth)
+            for ranking, finds in targets.items()
+        ]
 
-        @cache  # all of its rankings share it
-        def open_updated() -> Index:
-            opened: Index = index.open()
-            vectors = self.vectors.index
-            if hasattr(opened, "update") and isinstance(vectors, QdrantIndex):
-                changes = vectors.changes.by_hand()
-                opened.update(changes.added, changes.deleted)
-            return opened
-
-        self._opened[name] = open_updated
-        targets: tuple[Target, ...] = ("posts", "formulas")
-        forms = {t: index.list_forms(t) for t in targets}
-        return {
-            form: Member(
-                kind,
-                frozenset(t for t in targets if form in forms[t]),
-                open_updated,
-                form,
-                self.evaluation.depth,
-            )
-            for form in dict.fromkeys((*forms["posts"], *forms["formulas"]))
-        }
+    def _open_updated(self, name: str) -> Index:
+        """Open an index as posts were changed by hand since."""
+        opened: Index = self.catalog.load(f"{name}.index").open()
+        vectors = self.vectors.index
+        if isinstance(vectors, QdrantIndex):
+            changes = vectors.changes.by_hand()
+            opened.update(Changes(changes.added, frozenset(changes.deleted)))
+        return opened
 
     @cached_property
     def evaluation(self) -> EvaluationConfig:

@@ -13,7 +13,8 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import PostId, TopicId
 from mathamr_kedro.graph import GraphRecord, MathGraph, read_math_graph
-from mathamr_kedro.systems.base import TARGET_OF, Index, Query, Target, TreeLookup
+from mathamr_kedro.systems.base import Index
+from mathamr_kedro.systems.query import TARGET_OF, Query, Target, TreeLookup
 from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
@@ -51,7 +52,7 @@ def _read_graph(
 
 def run_system(
     index: Index,
-    form: str,
+    ranking: str,
     queries: Sequence[Query],
     depth: int,
     batch_size: int = 32,
@@ -65,7 +66,7 @@ def run_system(
 
     Args:
         index: of the system.
-        form: which of its rankings; the name of the run.
+        ranking: which of its rankings; the name of the run.
         queries: all of one target.
         depth: results of each.
         batch_size: queries at once.
@@ -73,16 +74,16 @@ def run_system(
             results.
         device: of torch, where the searches are made.
     """
-    asked = index.prepare(queries, form)
+    asked = index.prepare(queries, ranking)
     task = TASK_OF_TARGET[queries[0].target]
     lists: dict[TopicId, Hits] = {}
     times: list[float] = []
     if asked:
-        index.rank(asked[:1], depth, form)
+        index.rank(asked[:1], depth, ranking)
     starts = range(0, len(asked), batch_size)
     for start in report_progress(
         starts,
-        f"task {task}, {form}: topics",
+        f"task {task}, {ranking}: topics",
         lambda start: min(batch_size, len(asked) - start),
         total=len(asked),
         ends=False,
@@ -90,7 +91,7 @@ def run_system(
         batch = asked[start : start + batch_size]
         deeper = depth + any(query.key in documents for query in batch)
         started = time.perf_counter()
-        found = index.rank(batch, deeper, form)
+        found = index.rank(batch, deeper, ranking)
         times.append(time.perf_counter() - started)
         for query, hits in zip(batch, found, strict=True):
             others = [n for n, i in enumerate(hits.ids) if i != query.key]
@@ -99,11 +100,11 @@ def run_system(
     seconds = sum(times)
     logger.info(
         "task %d, %s: %s topics searched in %s",
-        task, form, len(lists), format_duration(seconds),
+        task, ranking, len(lists), format_duration(seconds),
     )  # fmt: skip
     each = dict(zip(lists, times, strict=True)) if batch_size == 1 else {}
     return Run(
-        form, lists, task=task, seconds=seconds, query_seconds=each, device=device
+        ranking, lists, task=task, seconds=seconds, query_seconds=each, device=device
     )
 
 

@@ -14,7 +14,7 @@ from mathamr_kedro.search.closeness import FAR
 from mathamr_kedro.search.explanation import Match, restore_formulas
 from mathamr_kedro.search.responses import IF_KNOWN
 from mathamr_kedro.search.statements import StatementNote
-from mathamr_kedro.systems.base import Query, ScorePart
+from mathamr_kedro.systems.query import Query, ScorePart
 
 FindTexts: TypeAlias = Callable[[Collection[PostId]], Mapping[PostId, Post]]
 """Ids to the posts that exist; comments and single formulas are texts too."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from mathamr_kedro.systems.base import ScorePart
+from mathamr_kedro.systems.query import ScorePart
 
 WEIGHTS = (-6.06, 6.84, 2.88)
 """Of 1, kv + (1 - k)c and c."""

@@ -25,7 +25,7 @@ from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
-from mathamr_kedro.systems.base import ScorePart
+from mathamr_kedro.systems.query import ScorePart
 from mathamr_kedro.vectors import PostEntry
 
 Captions: TypeAlias = Mapping[tuple[int, int], str]

@@ -20,7 +20,7 @@ from mathamr_kedro.formula import (
     compare_trees,
     trees_from_latex,
 )
-from mathamr_kedro.systems.base import Query, TreeLookup
+from mathamr_kedro.systems.query import Query, TreeLookup
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _COMMON = frozenset(

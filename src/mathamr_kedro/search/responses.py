@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias
 
-from mathamr_kedro.systems.base import ScorePart, WordShare
+from mathamr_kedro.systems.query import ScorePart, WordShare
 
 IF_KNOWN: Mapping[str, bool] = {"if_known": True}
 """Metadata of a field that :func:`to_plain` drops if it is ``None``."""

@@ -48,17 +48,12 @@ from mathamr_kedro.search.operators import read_operators
 from mathamr_kedro.search.reasons import drop_formulas, list_reasons
 from mathamr_kedro.search.statements import Statements
 from mathamr_kedro.search.wording import Wording, check_wording
-from mathamr_kedro.systems.base import (
-    PostTypes,
-    Query,
-    ScorePart,
-    Target,
-    Term,
-    TreeLookup,
-)
+from mathamr_kedro.systems.base import PostTypes
 from mathamr_kedro.systems.bm25 import Bm25Index
 from mathamr_kedro.systems.ensemble import Ensemble
+from mathamr_kedro.systems.found import Found
 from mathamr_kedro.systems.mathamr_plus import MathAMRPlusIndex, QueryEncoder
+from mathamr_kedro.systems.query import Query, ScorePart, Target, Term, TreeLookup
 from mathamr_kedro.vectors import PostEntry, PostReader
 
 _FILTER_DEPTH = 300
@@ -145,11 +140,12 @@ class Searcher:
         if post_types is None:
             post_types = asked.kinds or None
         depth = top if keep is None else max(top, _FILTER_DEPTH)
-        hits = self._rank(query, depth, post_types, system)
+        found = self._rank(query, depth, post_types, system)
+        hits = found.hits
         if keep is not None:
             texts = FoundTexts.read(self.lookups.texts, hits.ids)
             hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
-        answer = self._describe(query, hits, post_types, system)
+        answer = self._describe(query, found, hits)
         warnings, wording = list(query.warnings), Wording()
         if asked.has_filter and not len(hits):
             told = f"none of the best {depth} posts has what {text!r} asks for"
@@ -169,7 +165,7 @@ class Searcher:
     ) -> tuple[Hits, tuple[str, ...]]:
         """Return only ids and scores, and warnings; arguments as :meth:`search`."""
         query = self._encoder.read_text(text)
-        return self._rank(query, top, post_types), query.warnings
+        return self._rank(query, top, post_types).hits, query.warnings
 
     def search_formula(
         self,
@@ -190,8 +186,9 @@ class Searcher:
         if query.target == "formulas":
             return self._search_formula(query, top)
         found = self._rank(query, top + 1, post_types)
-        hits = found.take([i for i, key in enumerate(found.ids) if key != post_id])
-        return self._describe(query, hits.top(top), post_types)
+        ids = found.hits.ids
+        hits = found.hits.take([i for i, key in enumerate(ids) if key != post_id])
+        return self._describe(query, found, hits.top(top))
 
     def explain(
         self,
@@ -225,7 +222,7 @@ class Searcher:
             terms = results[0].matches if results else ()
         else:
             types, _ = _split_types(post_types)
-            parts = self.systems.explain(query, post_id, system, types)
+            parts = self.systems.find(query, 0, system, types).explain(post_id)
             (terms,) = self._match(query, [post_id], [parts])
         reasons = self.list_reasons(query, post_id)
         return replace(found, parts=parts, terms=terms, reasons=reasons)
@@ -270,7 +267,7 @@ class Searcher:
         top: int,
         post_types: Sequence[str] | None,
         system: str | None = None,
-    ) -> Hits:
+    ) -> Found:
         """Return the best posts that the store has, of some types or kinds."""
         types, kinds = _split_types(post_types)
         wanted = self.lookups.statements.find_posts(kinds)
@@ -279,23 +276,23 @@ class Searcher:
         while True:
             # What is fused or mixed is cut before it is filtered: cut it later.
             depth = 0 if wanted is None else fetch
-            found = self.systems.rank(query, fetch, system, types, depth)
+            found = self.systems.find(query, fetch, system, types, depth)
             places = [
                 i
-                for i, key in enumerate(found.ids)
+                for i, key in enumerate(found.hits.ids)
                 if key in known and (wanted is None or key in wanted)
             ]
             if wanted is None or len(places) >= top or fetch >= limit:
-                return found.take(places).top(top)
+                return replace(found, hits=found.hits.take(places).top(top))
             fetch = min(8 * fetch, limit)
 
-    def _rank_formulas(self, query: Query, top: int, system: str | None) -> FormulaHits:
+    def _rank_formulas(self, found: Found, top: int) -> FormulaHits:
         """Return the best formulas, the first of each post; instances come first."""
-        hits = self.systems.rank(query, None, system)
+        query, hits = found.query, found.hits
         assert isinstance(hits, FormulaHits)
         if query.pattern is not None:
-            found = self.lookups.instances(hits.ids)
-            matches = [self._match_pattern(query, found.get(key)) for key in hits.ids]
+            known = self.lookups.instances(hits.ids)
+            matches = [self._match_pattern(query, known.get(key)) for key in hits.ids]
             ranks = [2 if m is None else 0 if m.is_whole else 1 for m in matches]
             hits = hits.take(sorted(range(len(hits)), key=ranks.__getitem__))
         first: dict[PostId, int] = {}
@@ -343,9 +340,10 @@ class Searcher:
         keep: ResultFilter | None = None,
     ) -> Answer:
         depth = top if keep is None else max(top, _FILTER_DEPTH)
-        hits = self._rank_formulas(query, depth, system)
-        found = self.lookups.instances(hits.ids)
-        keys = _name_texts(hits, found)
+        found = self.systems.find(query, 0, system)
+        hits = self._rank_formulas(found, depth)
+        formulas = self.lookups.instances(hits.ids)
+        keys = _name_texts(hits, formulas)
         texts = FoundTexts.read(self.lookups.texts, [*keys, *hits.post_ids])
         if keep is not None:
             kept = texts.list_kept(keys, keep)[:top]
@@ -357,7 +355,7 @@ class Searcher:
             key = keys[rank - 1]
             text = texts.get(key)
             mentions = {m.formula_id: m for m in text.formula_map} if text else {}
-            instance, mention = found.get(formula), mentions.get(formula)
+            instance, mention = formulas.get(formula), mentions.get(formula)
             known = mention or instance
             latex = f"${known.latex}$" if known else ""
             kind = "comment" if key != post_id else ""
@@ -372,7 +370,7 @@ class Searcher:
                     texts.title_of(post_id),
                     texts.snippet_of(key) or latex,
                     (Match(label, f"{name}{latex}", score, 1.0),),
-                    self.systems.explain(query, visual, system),
+                    found.explain(visual),
                     pattern=self._match_pattern(query, instance),
                     same=self._measure_same(query, instance),
                 )
@@ -393,22 +391,18 @@ class Searcher:
     def _describe(
         self,
         query: Query,
+        found: Found,
         hits: Hits,
-        post_types: Sequence[str] | None,
-        system: str | None = None,
     ) -> Answer:
         if not len(hits):
             return Answer((), query.warnings, query)
-        types, _ = _split_types(post_types)
         posts = self._read(hits.ids)
         texts = FoundTexts.read(self.lookups.texts, hits.ids)
         statements = self.lookups.statements.describe(hits.ids)
         results = []
         words = self.lookups.words()
         bound = words.bound_score(query) if words is not None else 0.0
-        explained = [
-            self.systems.explain(query, key, system, types) for key in hits.ids
-        ]
+        explained = [found.explain(key) for key in hits.ids]
         matched = self._match(query, hits.ids, explained)
         scored = zip(posts, hits.scores.tolist(), explained, matched, strict=True)
         for rank, (post, score, parts, matches) in enumerate(scored, start=1):

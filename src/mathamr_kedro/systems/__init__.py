@@ -24,16 +24,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mathamr_kedro.base.lazy_imports import load_lazily
-from mathamr_kedro.systems.base import (
-    Collection,
-    Index,
-    Query,
-    Rankings,
-    ScorePart,
-    System,
-    Target,
-    Term,
-)
+from mathamr_kedro.systems.base import Collection, Index, Rankings, System
+from mathamr_kedro.systems.query import Query, ScorePart, Target, Term
 from mathamr_kedro.systems.registry import (
     BASELINES,
     LEARNING,

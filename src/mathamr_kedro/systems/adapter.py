@@ -55,8 +55,9 @@ from mathamr_kedro.learning.loop import (
     rise_and_fall,
 )
 from mathamr_kedro.model import current_compute, info_nce
-from mathamr_kedro.systems.base import Collection, Epochs, Index, Target
+from mathamr_kedro.systems.base import Collection, Epochs, Index
 from mathamr_kedro.systems.folds import hash_to_unit
+from mathamr_kedro.systems.query import Target
 from mathamr_kedro.systems.weights import autocast
 from mathamr_kedro.text.models import find_text_model, name_base
 from mathamr_kedro.text.sentence_encoder import load_model
@@ -123,10 +124,10 @@ class Adapter:
     """A sentence encoder with low-rank adapters, trained on pairs of texts."""
 
     Config: ClassVar[type] = AdapterConfig
-    READS: ClassVar[tuple[str, ...]] = ("posts", "pairs")
+    training_reads = ("posts", "pairs")
     name = "adapter"
     finds: frozenset[Target] = frozenset({"posts", "formulas"})
-    reads = ("formulas", "posts")
+    index_reads = ("formulas", "posts")
 
     def __init__(self, config: AdapterConfig) -> None:
         self.config = config

@@ -14,10 +14,9 @@ and sentence encoders have nothing to fit; a fusion
 from __future__ import annotations
 
 import json
-import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from heapq import nsmallest
 from importlib import import_module
@@ -28,18 +27,13 @@ from typing import (
     Any,
     ClassVar,
     Literal,
-    NamedTuple,
-    Protocol,
     TypeAlias,
 )
 
 from mathamr_kedro.base.checksums import checksum
-from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import (
-    CleanText,
     FormulaInstance,
-    FormulaMention,
     Judgment,
     Post,
     Statement,
@@ -47,30 +41,25 @@ from mathamr_kedro.base.records import (
     TrainingPair,
 )
 from mathamr_kedro.base.types import FormulaId, PostId, VisualId
+from mathamr_kedro.systems.found import Found
+from mathamr_kedro.systems.query import (
+    Query,
+    Target,
+    Term,
+    TreeLookup,
+    WordShare,
+)
 
 if TYPE_CHECKING:
-    from mathamr_kedro.formula import FormulaTrees, QueryPattern
-    from mathamr_kedro.graph import GraphRecord, MathGraph
-    from mathamr_kedro.vectors.post_vectors import PostEntry
-
-Target: TypeAlias = Literal["posts", "formulas"]
-"""What is searched for: Task 1 of ARQMath asks for posts, Task 2 for formulas."""
+    from mathamr_kedro.graph import GraphRecord
+    from mathamr_kedro.systems.changes import Changes
+    from mathamr_kedro.systems.rankings import Ranking
 
 PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
 FormulaTerms: TypeAlias = Literal[
     "bm25", "bm25_tuples", "bm25_slt", "bm25_opt", "bm25_ngrams"
 ]
 """What BM25 compares; the names of its systems."""
-
-TARGET_OF: Mapping[str, Target] = {
-    "task1": "posts",
-    "task2": "formulas",
-    "ntcir12": "formulas",
-}
-"""What the topics of each task ask for."""
-
-TreeLookup: TypeAlias = Callable[[FormulaInstance], "FormulaTrees | None"]
-"""Finds the trees of a formula; ``None``: there are none."""
 
 PostTypes: TypeAlias = tuple[str, ...] | None
 """Types of post that may be returned; ``None``: those of the system."""
@@ -85,160 +74,35 @@ Epochs: TypeAlias = list[dict[str, Any]]
 and whatever else the system measures."""
 
 
-@dataclass(frozen=True, eq=False)
-class Query:
-    """What is asked: a topic of a collection, or a typed query."""
+class Index:
+    """What a system has built: it ranks, and explains scores.
 
-    key: str
-    """Id of the topic; ``query`` if it was typed."""
-    text: str = ""
-    """Words, with placeholders for formulas."""
-    formula_map: tuple[FormulaMention, ...] = ()
-    formula: FormulaInstance | None = None
-    """The formula that is asked for; ``None``: posts are."""
-    trees: FormulaTrees | None = None
-    """Of that formula."""
-    pattern: QueryPattern | None = None
-    """What formulas are to be instances of, if it has query variables."""
-    read_graph: Callable[[], MathGraph | None] = lambda: None
-    """Gives the math graph of its text."""
-    entry: PostEntry | None = None
-    """Vectors of MathAMR+; ``None``: its index knows them, or computes them."""
-    warnings: tuple[str, ...] = ()
-    """What was hard to read."""
-    known: float = 1.0
-    """Share of its nodes that MathAMR+ knows; a sentence encoder knows all words."""
+    An index of your own inherits from it, or from :class:`Rankings`: what has a body
+    here is what most indexes do.
+    """
 
-    @classmethod
-    def of_topic(
-        cls,
-        topic: Topic,
-        trees_of: TreeLookup = lambda formula: None,
-        read_graph: Callable[[], MathGraph | None] = lambda: None,
-    ) -> Query:
-        """Return a topic as a query."""
-        formula = None
-        if TARGET_OF.get(topic.task) == "formulas":
-            formula = find_query_formula(topic)
-        trees = trees_of(formula) if formula is not None else None
-        return cls(
-            topic.topic_id,
-            topic.text,
-            topic.formula_map,
-            formula,
-            trees,
-            read_graph=read_graph,
-        )
+    device: str = "cpu"
+    """Device of torch that searches."""
 
-    @cached_property
-    def graph(self) -> MathGraph | None:
-        """Math graph of its text, read once."""
-        return self.read_graph()
-
-    @property
-    def target(self) -> Target:
-        """What it asks for."""
-        return "posts" if self.formula is None else "formulas"
-
-    @property
-    def asked_formula(self) -> FormulaInstance:
-        """The formula that is asked for."""
-        if self.formula is None:
-            raise ConfigurationError(
-                f"Expected a query formula in {self.key!r} (got none); topics of Task "
-                "1 ask for posts"
-            )
-        return self.formula
-
-    @property
-    def clean(self) -> CleanText:
-        """Its words with their formulas."""
-        return CleanText(self.text, self.formula_map)
-
-    @property
-    def written(self) -> CleanText:
-        """Its words as they were written, with query variables."""
-        if self.pattern is None:
-            return self.clean
-        latex = self.pattern.latex
-        shown = tuple(mention._replace(latex=latex) for mention in self.formula_map)
-        return CleanText(self.text, shown)
-
-
-class Term(NamedTuple):
-    """A node of a query and its best partner: ``weight * similarity`` of a score."""
-
-    row: int
-    """Of the query."""
-    owner: PostId
-    """The post, or the question that it answers."""
-    partner: int
-    """Row of the owner."""
-    similarity: float
-    weight: float
-    note: str = ""
-    """What it is, if that is not MaxSim."""
-
-
-@dataclass(frozen=True)
-class WordShare:
-    """A word of a query, or a token of its formulas, and what it adds to a score."""
-
-    word: str
-    share: float
-
-
-class ScorePart(NamedTuple):
-    """The share of one system in a score."""
-
-    system: str
-    share: float
-    """The shares of all systems add up to the score."""
-    score: float
-    """Its own, before scores were scaled and weighted; NaN: it did not find the
-    post."""
-    terms: tuple[Term, ...] = ()
-    """Of a system that compares vectors: what its own score is the sum of."""
-    words: tuple[WordShare, ...] = ()
-    """The same of a system that compares words, the largest first."""
-    parts: tuple[ScorePart, ...] = ()
-    """The same of a fusion: what each of its systems gave."""
-
-    def leaves(self) -> Iterator[ScorePart]:
-        """Yield the systems that it is made of; itself if that is none."""
-        if not self.parts:
-            yield self
-        for part in self.parts:
-            yield from part.leaves()
-
-    @classmethod
-    def of_score(cls, system: str, score: float | None) -> ScorePart:
-        """Return the part of a system that explains its score no further."""
-        return cls(system, score or 0.0, math.nan if score is None else score)
-
-
-class Index(Protocol):
-    """What a system has built: it ranks, and explains scores."""
-
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of its rankings; empty: it does not find such things.
 
         The first one is the system's own; ``name/part`` are parts of it that its paper
         compares.
         """
+        raise NotImplementedError
 
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
-        """Return the queries that can be asked, with what ranking needs of them.
-
-        Most systems ask all of them as they are.
-        """
+    def prepare(
+        self, queries: Sequence[Query], ranking: str | None = None
+    ) -> list[Query]:
+        """Return the queries that can be asked, with what ranking needs of them."""
         return list(queries)
 
     def rank(
         self,
         queries: Sequence[Query],
         depth: int,
-        form: str | None = None,
+        ranking: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
         """Return the best posts, or formulas, for each query.
@@ -246,15 +110,52 @@ class Index(Protocol):
         Args:
             queries: all of one target, prepared.
             depth: how many.
-            form: which ranking; the system's own if ``None``.
+            ranking: which one; the system's own if ``None``.
             types: types of post, for systems that can choose.
         """
+        raise NotImplementedError
+
+    def find(
+        self,
+        query: Query,
+        depth: int,
+        ranking: str,
+        types: PostTypes = None,
+    ) -> Found:
+        """Return the best for one query, with what explains their scores."""
+        prepared = self.prepare([query], ranking)
+        hits = self.rank(prepared, depth, ranking, types)
+        return Found(ranking, query, hits[0], self, ranking)
+
+    def find_depth(self, ranking: str) -> int:
+        """Return how many results the scores of a ranking are mixed from.
+
+        0: a score does not depend on how many are asked for.
+        """
+        return 0
 
     def explain(
-        self, query: Query, key: str, form: str | None = None
+        self, query: Query, key: str, ranking: str | None = None
     ) -> tuple[Term, ...]:
         """Return what the score of a post is the sum of; empty: it is not known."""
         return ()
+
+    def explain_words(self, query: Query, key: str) -> tuple[WordShare, ...]:
+        """Return what the words of a query add to the score of a post."""
+        return ()
+
+    def warm_up(self) -> None:
+        """Load what the first query needs; most are ready when they are open."""
+
+    def update(self, changes: Changes) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted.
+
+        To be called before the first query. An index that does nothing finds the
+        collection as it was indexed.
+        """
+
+    def close(self) -> None:
+        """Release files and connections."""
 
 
 Ranker: TypeAlias = Callable[[Sequence[Query], int], Sequence[Hits]]
@@ -267,7 +168,7 @@ class Rankings(Index):
     def __init__(self, rankers: Mapping[Target, Mapping[str, Ranker]]) -> None:
         self._rankers = rankers
 
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of the functions."""
         return list(self._rankers.get(target, ()))
 
@@ -275,14 +176,14 @@ class Rankings(Index):
         self,
         queries: Sequence[Query],
         depth: int,
-        form: str | None = None,
+        ranking: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
         """Ask one of the functions, the first if none is named."""
         if not queries:
             return []
         rankers = self._rankers[queries[0].target]
-        return rankers[form or next(iter(rankers))](queries, depth)
+        return rankers[ranking or next(iter(rankers))](queries, depth)
 
 
 class TextIndex(Index):
@@ -293,16 +194,14 @@ class TextIndex(Index):
         self._added: Mapping[PostId, Post] = {}
         self._changed: frozenset[PostId] = frozenset()
 
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the one name."""
         return [self._name] if target in self._finds else []
 
-    def update(self, added: Mapping[PostId, Post], deleted: Iterable[PostId]) -> None:
-        """Find what was added or replaced after indexing, and not what was deleted.
-
-        To be called before the first query.
-        """
-        self._added, self._changed = added, frozenset((*added, *deleted))
+    def update(self, changes: Changes) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted."""
+        self._added = changes.added
+        self._changed = frozenset((*changes.added, *changes.deleted))
 
 
 @dataclass(frozen=True)
@@ -329,6 +228,8 @@ class Collection:
     """What is known of documents that are statements."""
     count: Callable[[tuple[str, ...]], int | None] = lambda types: None
     """Number of posts of some types, if it is known; for the lines of progress."""
+    rankings: Callable[[str], Ranking] | None = None
+    """Those of other systems by name, which fusions are made of."""
     checksums: Mapping[str, str] = field(default_factory=dict)
     """Of the rows of each of them, e.g. ``{"formulas": "3f0c"}``: a model that was
     trained on others is not found."""
@@ -361,14 +262,20 @@ class Collection:
         return checksum({name: self.checksums.get(name, "") for name in names})
 
 
-class System(Protocol):
-    """Something that ranks: made from its configuration, indexed, asked."""
+class System(ABC):
+    """Something that ranks: made from its configuration, indexed, asked.
+
+    A system of your own inherits from it.
+    """
 
     name: str
     finds: frozenset[Target]
-    reads: tuple[str, ...]
+    index_reads: tuple[str, ...]
     """Parts of a collection that its index depends on, e.g. ``("posts",)``."""
+    VERSION: int | str = 1
+    """Counts changes of the code after which its models and indexes are made again."""
 
+    @abstractmethod
     def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
         """Build the index; return its counts and ``bytes``.
 
@@ -378,11 +285,16 @@ class System(Protocol):
             folder: to write to; it is written atomically.
         """
 
+    @abstractmethod
     def open(self, data: Collection, model: Path, folder: Path) -> Index:
         """Return the index, to be asked."""
 
+    def describe_index(self) -> Any:
+        """Return the parameters that an index depends on, as plain values."""
+        return {}
 
-class LearningSystem(System, Protocol):
+
+class LearningSystem(System):
     """A system with weights: its training runs on a machine with torch and numpy.
 
     Its configuration has two parts, each a dataclass: ``model`` decides the weights,
@@ -390,16 +302,29 @@ class LearningSystem(System, Protocol):
     """
 
     Config: ClassVar[type]
-    READS: ClassVar[tuple[str, ...]]
+    training_reads: ClassVar[tuple[str, ...]]
     """Parts of a collection that the training depends on, e.g. ``("formulas",)``."""
     config: Any
-    # VERSION, if there is one, counts changes after which models are trained again.
 
+    @abstractmethod
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
         """Write what the training reads; return counts for the report."""
 
+    @abstractmethod
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
         """Train, or resume, with checkpoints and the best model in ``folder``."""
+
+    def describe_preparation(self) -> Any:
+        """Return the parameters that ``prepare`` depends on, as plain values."""
+        return self.describe_training()
+
+    def describe_training(self) -> Any:
+        """Return the parameters that the weights depend on, as plain values."""
+        return asdict(self.config)["model"]
+
+    def describe_index(self) -> Any:
+        """Return the parameters that an index depends on, as plain values."""
+        return asdict(self.config).get("search")
 
 
 class PaperSystem(LearningSystem):
@@ -428,22 +353,6 @@ class PaperSystem(LearningSystem):
     @property
     def _search(self) -> Any:
         return import_module(f"{__package__}.{self.name}.search")
-
-
-def find_query_formula(topic: Topic) -> FormulaInstance:
-    """Return the formula that a topic of Task 2 asks for."""
-    mentions: Mapping[FormulaId, FormulaMention] = {
-        m.formula_id: m for m in topic.formula_map
-    }
-    if topic.formula_id is None:
-        raise ConfigurationError(
-            f"Expected a query formula in topic {topic.topic_id!r} (got none); topics "
-            "of Task 1 ask for posts"
-        )
-    mention = mentions.get(topic.formula_id)
-    visual = mention.visual_id if mention is not None else ""
-    latex = topic.latex or (mention.latex if mention is not None else "")
-    return FormulaInstance(topic.formula_id, visual, topic.topic_id, latex)
 
 
 def choose_instances(

@@ -45,16 +45,14 @@ from mathamr_kedro.systems.base import (
     FormulaTerms,
     PostTerms,
     PostTypes,
-    Query,
-    Target,
+    System,
     TextIndex,
-    TreeLookup,
-    WordShare,
     choose_instances,
     load_formulas,
     name_formulas,
     save_formulas,
 )
+from mathamr_kedro.systems.query import Query, Target, TreeLookup, WordShare
 from mathamr_kedro.text import (
     TermIndex,
     list_graph_terms,
@@ -78,7 +76,7 @@ TypedDocuments: TypeAlias = Iterable[tuple[PostId, str, list[str]]]
 """Ids of posts with their types and terms."""
 
 
-class Bm25:
+class Bm25(System):
     """BM25 over one kind of terms."""
 
     VERSION = 2
@@ -86,14 +84,14 @@ class Bm25:
     def __init__(self, name: str) -> None:
         self.name = name
         finds: list[Target] = []
-        self.reads: tuple[str, ...] = ()
+        self.index_reads: tuple[str, ...] = ()
         if name in get_args(PostTerms):
             finds.append("posts")
-            self.reads += ("graphs",) if name == "bm25_graph" else ("posts",)
-            self.reads += ("statements",) if name == "bm25_fields" else ()
+            self.index_reads += ("graphs",) if name == "bm25_graph" else ("posts",)
+            self.index_reads += ("statements",) if name == "bm25_fields" else ()
         if name in get_args(FormulaTerms):
             finds.append("formulas")
-            self.reads += ("formulas", "trees_of")
+            self.index_reads += ("formulas", "trees_of")
         self.finds = frozenset(finds)
 
     def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
@@ -134,7 +132,7 @@ class Bm25Index(TextIndex):
         self,
         queries: Sequence[Query],
         depth: int,
-        form: str | None = None,
+        ranking: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
         """Return what shares terms with each query."""

@@ -21,9 +21,11 @@ so that cosines and BM25 go together; what a list does not have counts 0 there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +35,13 @@ from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.evaluation.metrics import sort_as_trec_eval
+from mathamr_kedro.systems.base import Collection, Index, PostTypes, System
+from mathamr_kedro.systems.found import Found
+from mathamr_kedro.systems.query import Query, Target
 from mathamr_kedro.trec import Run
+
+if TYPE_CHECKING:
+    from mathamr_kedro.systems.rankings import Ranking
 
 FusionMethod: TypeAlias = Literal["rrf", "score_rrf", "weighted", "mean", "max", "f1"]
 Scores: TypeAlias = NDArray[np.float64]
@@ -48,7 +56,7 @@ WEIGHT_STEPS = 4
 
 
 @dataclass(frozen=True)
-class Fusion:
+class Fusion(System):
     """A system made of others: how their lists are fused."""
 
     method: FusionMethod = "rrf"
@@ -61,6 +69,10 @@ class Fusion:
     folds: int = 0
     """Cross-validated weights: judged topics are dealt into so many parts, each fused
     with the weights that are best on the others; 0: the weights as they are given."""
+
+    # No annotations: they are no parameters.
+    finds = frozenset[Target]({"posts", "formulas"})
+    index_reads = ()
 
     def __post_init__(self) -> None:
         if self.weights and self.method not in WEIGHTED:
@@ -89,6 +101,18 @@ class Fusion:
                 f"Expected {len(self.of)} weights, one for each system of the fusion "
                 f"{self.name!r} (got {self.weights!r})"
             )
+
+    def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
+        """Write nothing: its parts have indexes."""
+        return {"bytes": 0}
+
+    def open(self, data: Collection, model: Path, folder: Path) -> FusedIndex:
+        """Return its parts, to be asked together."""
+        if data.rankings is None:
+            raise ConfigurationError(
+                f"Expected the rankings that {self.name!r} fuses (got none)"
+            )
+        return FusedIndex(self, [data.rankings(name) for name in self.of])
 
     def fuse(self, lists: Sequence[Hits]) -> Hits:
         """Fuse the lists of one query, an empty one if a system has found nothing.
@@ -148,6 +172,44 @@ class Fusion:
                 return np.tile(mean, (len(table), 1))
         shares: Scores = weights[:, None] * table
         return shares / weights.sum()
+
+
+class FusedIndex(Index):
+    """Asks the parts of a fusion and fuses what they find."""
+
+    def __init__(self, fusion: Fusion, parts: Sequence[Ranking]) -> None:
+        self._fusion, self._parts = fusion, parts
+
+    def list_rankings(self, target: Target) -> Sequence[str]:
+        """Return its one name, if all parts find such things."""
+        is_whole = all(target in part.finds for part in self._parts)
+        return [self._fusion.name] if is_whole else []
+
+    def rank(
+        self,
+        queries: Sequence[Query],
+        depth: int,
+        ranking: str | None = None,
+        types: PostTypes = None,
+    ) -> Sequence[Hits]:
+        """Return the fused list of each query."""
+        name = ranking or self._fusion.name
+        return [self.find(query, depth, name, types).hits for query in queries]
+
+    def find(
+        self, query: Query, depth: int, ranking: str, types: PostTypes = None
+    ) -> Found:
+        """Return the fused list of a query, with those it was made of.
+
+        Scores are scaled by the ends of the lists: all are as deep as usual, or as
+        ``depth`` says if that is more.
+        """
+        deeper = depth if depth > self._fusion.depth else 0
+        parts = tuple(part.find(query, types, deeper) for part in self._parts)
+        lists = [part.hits for part in parts]
+        fusion = replace(self._fusion, depth=max(depth, self._fusion.depth))
+        split = partial(fusion.split, lists)
+        return Found(ranking, query, fusion.fuse(lists), parts=parts, split=split)
 
 
 def fuse_runs(runs: Sequence[Run], fusion: Fusion, name: str | None = None) -> Run:

@@ -8,7 +8,13 @@ from typing import Any, get_args
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import read_parameters
-from mathamr_kedro.systems.base import FormulaTerms, PostTerms, System, Target
+from mathamr_kedro.systems.base import (
+    FormulaTerms,
+    LearningSystem,
+    PostTerms,
+    System,
+)
+from mathamr_kedro.systems.query import Target
 
 LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
@@ -62,8 +68,8 @@ def find_missing(names: Iterable[str], text_model: str | None = None) -> dict[st
 
 
 def learns(system: System) -> bool:
-    """Tell whether a system has weights: its class has a ``train``."""
-    return hasattr(system, "train")
+    """Tell whether a system has weights."""
+    return isinstance(system, LearningSystem)
 
 
 def read_system(name: str, values: Mapping[str, Any]) -> Any:

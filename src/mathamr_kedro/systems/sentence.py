@@ -37,14 +37,14 @@ from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
     PostTypes,
-    Query,
-    Target,
+    System,
     TextIndex,
     choose_instances,
     load_formulas,
     name_formulas,
     save_formulas,
 )
+from mathamr_kedro.systems.query import Query, Target
 from mathamr_kedro.text import (
     ADAPTERS,
     TEXT_MODELS,
@@ -92,7 +92,7 @@ def _load(folder: Path, device: str) -> SentenceEncoder:
     return SentenceEncoder(folder, device)
 
 
-class SentenceVectors:
+class SentenceVectors(System):
     """One vector of each text by a sentence encoder, or its sum with the title's."""
 
     def __init__(self, name: str, model: str) -> None:
@@ -101,7 +101,7 @@ class SentenceVectors:
             self.VERSION = identify_adapter(model)
         finds: tuple[Target, ...] = ("posts", "formulas")
         self.finds = frozenset(finds[:1] if name.endswith(_BESIDE) else finds)
-        self.reads: tuple[str, ...] = tuple(sorted(self.finds))
+        self.index_reads: tuple[str, ...] = tuple(sorted(self.finds))
 
     def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
         """Encode all texts and write their vectors."""
@@ -172,7 +172,7 @@ class SentenceIndex(TextIndex):
         self,
         queries: Sequence[Query],
         depth: int,
-        form: str | None = None,
+        ranking: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
         """Return the texts nearest to each query."""

@@ -18,7 +18,6 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +25,8 @@ from mathamr_kedro.base.checksums import checksum, write_checksums
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.model.config import ComputeConfig, compute_with
-from mathamr_kedro.systems.base import (
-    Collection,
-    Epochs,
-    LearningSystem,
-    System,
-    Target,
-)
+from mathamr_kedro.systems.base import Collection, Epochs, LearningSystem, System
+from mathamr_kedro.systems.query import Target
 from mathamr_kedro.systems.registry import read_system
 
 _SYSTEM, _PREPARED, _HISTORY = "system.json", "prepared.json", "history.json"
@@ -63,9 +57,8 @@ class Training:
     ) -> Training:
         """Prepare a training, or find one that is prepared."""
         system = read_system(name, values)
-        read = data.checksum(system.READS)
-        version = [system.VERSION] if hasattr(system, "VERSION") else []
-        decisive = asdict(system.config)["model"], seed, read, *version
+        read = data.checksum(system.training_reads)
+        decisive = system.describe_training(), seed, read, system.VERSION
         folder = base / checksum(*decisive)
         folder.mkdir(parents=True, exist_ok=True)
         stated = {"system": name, "seed": seed, "parameters": dict(values)}
@@ -134,16 +127,12 @@ def build_index(
         training: of its weights, if it has some.
         values: parameters of a system that has none.
     """
-    search: Any = {"name": system.name, **(values or {})}
-    if hasattr(system, "VERSION"):  # counts changes of the format of its index
-        search["version"] = system.VERSION
-    if training is not None:
-        search = asdict(training.system.config).get("search")
+    search = system.name, values or {}, system.describe_index(), system.VERSION
     weights = ""
     if training is not None:
         training.history  # noqa: B018 - raises unless it has ended
         weights = training.folder.name
-    folder = base / checksum(search, weights, data.checksum(system.reads))
+    folder = base / checksum(search, weights, data.checksum(system.index_reads))
     if not (folder / _COUNTS).is_file():
         folder.parent.mkdir(parents=True, exist_ok=True)
         model = training.model if training is not None else folder
@@ -151,8 +140,8 @@ def build_index(
         with replace_folder(folder) as part:
             counts = dict(system.index(data, model, part))
             opened = system.open(data, model, part)  # it can be searched
-            forms = {t: list(opened.list_forms(t)) for t in _TARGETS}
-            counts |= {"forms": forms, "seconds": time.perf_counter() - started}
+            rankings = {t: list(opened.list_rankings(t)) for t in _TARGETS}
+            counts |= {"rankings": rankings, "seconds": time.perf_counter() - started}
             write_text(part / _COUNTS, json.dumps(counts, indent=2))
             _write_all_checksums(part)
     return folder
@@ -168,6 +157,6 @@ def _write_all_checksums(folder: Path) -> None:
 
 
 def read_counts(folder: Path) -> dict[str, Any]:
-    """Return the sizes of an index, the seconds it took, and its ``forms``."""
+    """Return the sizes of an index, the seconds it took, and its ``rankings``."""
     found: dict[str, Any] = json.loads((folder / _COUNTS).read_text("utf-8"))
     return found

@@ -40,7 +40,7 @@ Values = Mapping[str, Any]
 
 
 def rank(
-    index: Index | BuiltVectorIndex,
+    index: Any,
     topics: ShardedTable,
     topic_graphs: PenmanShards,
     formula_trees: TreeStore,
@@ -114,10 +114,10 @@ def _run(
     ask = partial(run_system, index, batch_size=config.queries_per_batch, device=device)
     runs = []
     for target, asked in queries.items():
-        for form in index.list_forms(target) if asked else ():
-            depth = (depths or {}).get(form, config.depth)
+        for ranking in index.list_rankings(target) if asked else ():
+            depth = (depths or {}).get(ranking, config.depth)
             own = documents if target == "posts" else frozenset()
-            run = ask(form=form, queries=asked, depth=depth, documents=own)
+            run = ask(ranking=ranking, queries=asked, depth=depth, documents=own)
             if run.lists:
                 runs.append(run)
     return runs

@@ -43,7 +43,7 @@ def index_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     for name, values in (parameters.get("systems") or {}).items():
         system = read_system(name, values or {})
         given = {} if learns(system) else values or {}
-        yield _index_system(name, system.reads, given, learns(system))
+        yield _index_system(name, system.index_reads, given, learns(system))
     evaluation = parameters["evaluation"]
     values = {"text_model": evaluation.get("text_model")}
     for name in _list_baselines(parameters, **values):

@@ -57,7 +57,7 @@ def fit_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     for name, values in (parameters.get("systems") or {}).items():
         system = read_system(name, values or {})
         if learns(system):
-            yield _fit_system(name, values or {}, system.READS)
+            yield _fit_system(name, values or {}, system.training_reads)
 
 
 def _fit_system(name: str, values: Mapping[str, Any], reads: Sequence[str]) -> Pipeline:

@@ -40,16 +40,12 @@ from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.base.types import FormulaId
 from mathamr_kedro.formula import FormulaTree, draw_svg, draw_text
 from mathamr_kedro.formula.node import list_links
-from mathamr_kedro.systems.base import (
-    Collection,
-    Query,
-    Rankings,
-    choose_instances,
-)
+from mathamr_kedro.systems.base import Collection, Rankings, choose_instances
 from mathamr_kedro.systems.formula_rgcn.config import FormulaRgcnConfig, Fusion
 from mathamr_kedro.systems.formula_rgcn.forest import KINDS, Kind
 from mathamr_kedro.systems.formula_rgcn.network import NodeEncoder, load_encoders
 from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
+from mathamr_kedro.systems.query import Query
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter, take_batches
 
 if TYPE_CHECKING:
@@ -105,8 +101,8 @@ def _encode(
 class NodeSearch(Rankings):
     """Both indexes, and the networks that encode what is asked.
 
-    Its forms are the fusion of both representations, and other fusions and the single
-    representations beside it; one if only one was trained.
+    Its rankings are the fusion of both representations, and other fusions and the
+    single representations beside it; one if only one was trained.
     """
 
     def __init__(
@@ -183,7 +179,7 @@ class NodeSearch(Rankings):
         return 1 if self.config.search.normalise else len(query)
 
     def explain_nodes(
-        self, topic: Query, formula_id: FormulaId, form: str | None = None
+        self, topic: Query, formula_id: FormulaId, ranking: str | None = None
     ) -> list[NodeMatches]:
         """Return which node of a query matched which node of a formula.
 
@@ -191,7 +187,7 @@ class NodeSearch(Rankings):
             topic: asks for a formula.
             formula_id: of what was found; of a post, the formula of it that is found
                 first is taken.
-            form: a single representation; else those that were trained.
+            ranking: a single representation; else those that were trained.
         """
         formulas = self._table.find(formula_id)
         if not formulas:
@@ -202,7 +198,7 @@ class NodeSearch(Rankings):
             )
         compared = [self._compare(topic.trees, formula) for formula in formulas]
         best = max(compared, key=lambda every: sum(m.mean for m in every))
-        way = self._ways[form or NAME]
+        way = self._ways[ranking or NAME]
         return [m for m in best if way not in KINDS or m.kind == way]
 
     def _compare(

@@ -39,12 +39,13 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
-from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.base import Collection
 from mathamr_kedro.systems.folds import hash_to_unit
 from mathamr_kedro.systems.marf.config import ModelConfig
 from mathamr_kedro.systems.marf.latex_tokens import normalise_latex, spell_numbers
 from mathamr_kedro.systems.marf.networks import ContextEncoder, Ids
 from mathamr_kedro.systems.marf.training import CONTEXT, POSTS, VOCABULARY, Rows
+from mathamr_kedro.systems.query import Query
 from mathamr_kedro.systems.vector_rows import take_batches
 from mathamr_kedro.text import find_text_model
 

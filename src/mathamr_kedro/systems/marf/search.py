@@ -39,10 +39,8 @@ from mathamr_kedro.model import current_compute
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
-    Query,
     Ranker,
     Rankings,
-    Target,
     choose_instances,
     name_formulas,
 )
@@ -67,6 +65,7 @@ from mathamr_kedro.systems.marf.training import (
     make_formula_encoder,
     make_fusion,
 )
+from mathamr_kedro.systems.query import Query, Target
 from mathamr_kedro.systems.vector_rows import VectorRows, VectorWriter, take_batches
 from mathamr_kedro.systems.weights import load_weights
 

@@ -6,19 +6,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
+from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem
 from mathamr_kedro.systems.marf.config import MarfConfig
+from mathamr_kedro.systems.query import Target
 
 
 class Marf(PaperSystem):
     """Fusion of a text encoder and a formula encoder (Wang et al. 2026)."""
 
     Config: ClassVar[type] = MarfConfig
-    READS: ClassVar[tuple[str, ...]] = ("posts", "pairs")
+    training_reads = ("posts", "pairs")
     name = "marf"
     finds: frozenset[Target] = frozenset({"posts", "formulas"})
-    reads = ("posts", "formulas")
-    VERSION: ClassVar[int] = 3
+    index_reads = ("posts", "formulas")
+    VERSION = 3
 
     # What a machine that only trains lacks is imported in the steps that need it.
 

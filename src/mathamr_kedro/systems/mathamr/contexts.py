@@ -35,8 +35,9 @@ from mathamr_kedro.graph.math_graph import (
 )
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.sentences import Sentences
-from mathamr_kedro.systems.base import Collection, Query
+from mathamr_kedro.systems.base import Collection
 from mathamr_kedro.systems.mathamr.config import Representation
+from mathamr_kedro.systems.query import Query
 
 logger = logging.getLogger(__name__)
 

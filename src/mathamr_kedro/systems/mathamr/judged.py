@@ -13,12 +13,13 @@ from pathlib import Path
 from mathamr_kedro.base.files import replace_file, write_text
 from mathamr_kedro.base.records import FormulaInstance, Judgment
 from mathamr_kedro.base.types import TopicId
-from mathamr_kedro.systems.base import Collection, Query, choose_instances
+from mathamr_kedro.systems.base import Collection, choose_instances
 from mathamr_kedro.systems.folds import deal_topics
 from mathamr_kedro.systems.mathamr.config import ModelConfig, Representation
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import copy_model
 from mathamr_kedro.systems.mathamr.training import BASE, FOLDS, TRIPLES, Triple
+from mathamr_kedro.systems.query import Query
 from mathamr_kedro.text import find_text_model
 
 _BY_VISUAL, _BY_FORMULA = "task2", "task2_formulas"

@@ -43,10 +43,8 @@ from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
     FormulaTerms,
-    Query,
     Ranker,
     Rankings,
-    Target,
     choose_instances,
 )
 from mathamr_kedro.systems.bm25 import FormulaTermIndex
@@ -57,6 +55,7 @@ from mathamr_kedro.systems.mathamr.config import MathAMRConfig, SearchConfig
 from mathamr_kedro.systems.mathamr.contexts import Contexts
 from mathamr_kedro.systems.mathamr.encoder import TextEncoder
 from mathamr_kedro.systems.mathamr.training import FOLDS
+from mathamr_kedro.systems.query import Query, Target
 from mathamr_kedro.systems.vector_rows import VectorRows, write_rows
 from mathamr_kedro.trec import read_run
 

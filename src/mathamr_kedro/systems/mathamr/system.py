@@ -6,22 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
+from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem
 from mathamr_kedro.systems.mathamr.config import MathAMRConfig
+from mathamr_kedro.systems.query import Target
 
 
 class MathAMR(PaperSystem):
     """Formulas by their sentences, as linearised AMR with operator trees."""
 
     Config: ClassVar[type] = MathAMRConfig
-    READS: ClassVar[tuple[str, ...]] = (
+    training_reads = (
         "formulas", "trees_of", "posts", "graphs", "topics", "topic_graphs",
         "judgments",
     )  # fmt: skip
 
     name = "mathamr"
     finds: frozenset[Target] = frozenset({"posts", "formulas"})
-    reads = READS
+    index_reads = training_reads
 
     # What a machine that only trains lacks is imported in the steps that need it.
 

@@ -14,13 +14,14 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts, name_part
 from mathamr_kedro.graph import DOCUMENT
-from mathamr_kedro.systems.base import PostTypes, Query, Target, Term
+from mathamr_kedro.systems.base import Index, PostTypes
 from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import (
     Strategy,
     find_formulas,
     search_posts,
 )
+from mathamr_kedro.systems.query import Query, Target, Term
 from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
 from mathamr_kedro.vectors.protocol import document_vector
 
@@ -85,7 +86,7 @@ def _compare_documents(
     )
 
 
-class MathAMRPlusIndex:
+class MathAMRPlusIndex(Index):
     """Ranks posts by one of several strategies, and formulas by their vectors.
 
     Args:
@@ -111,13 +112,15 @@ class MathAMRPlusIndex:
         self._find_questions, self.topics = find_questions, topics
         self._encoder, self.device = encoder, device
 
-    def list_forms(self, target: Target) -> Sequence[str]:
+    def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of the strategies; formulas are found in one way."""
         return list(self.strategies) if target == "posts" else [NAME]
 
-    def prepare(self, queries: Sequence[Query], form: str | None = None) -> list[Query]:
+    def prepare(
+        self, queries: Sequence[Query], ranking: str | None = None
+    ) -> list[Query]:
         """Return the queries with their vectors; those without are skipped."""
-        part = self._find_strategy(form).query_parts
+        part = self._find_strategy(ranking).query_parts
         if queries and queries[0].target == "formulas":
             part = "all"
         found = [replace(q, entry=self._find_entry(q, part)) for q in queries]
@@ -142,22 +145,27 @@ class MathAMRPlusIndex:
         self,
         queries: Sequence[Query],
         depth: int,
-        form: str | None = None,
+        ranking: str | None = None,
         types: PostTypes = None,
     ) -> Sequence[Hits]:
         """Return the best posts by a strategy, or the best formulas."""
         if queries and queries[0].target == "formulas":
             vectors = [_entry(q).formula(q.asked_formula.formula_id) for q in queries]
             return find_formulas(self.index, vectors, depth)
-        strategy = self._find_strategy(form)
+        strategy = self._find_strategy(ranking)
         if types is not None:
             strategy = replace(strategy, post_types=types)
         questions = self._questions if strategy.with_question else {}
         entries = [_entry(query) for query in queries]
         return search_posts(self.index, strategy, questions, entries, depth)
 
+    def find_depth(self, ranking: str) -> int:
+        """Return the depth of a strategy that adds further scores to MaxSim."""
+        strategy = self.strategies.get(ranking, Strategy())
+        return strategy.depth if strategy.mixes else 0
+
     def explain(
-        self, query: Query, key: str, form: str | None = None
+        self, query: Query, key: str, ranking: str | None = None
     ) -> tuple[Term, ...]:
         """Return the best partner of each query vector, with its weight in the score.
 
@@ -165,7 +173,7 @@ class MathAMRPlusIndex:
         """
         if query.target == "formulas":
             return ()
-        strategy = self._find_strategy(form)
+        strategy = self._find_strategy(ranking)
         questions = self._questions if strategy.with_question else {}
         return list_terms(strategy, _entry(query), key, self.index.posts, questions)
 
@@ -173,10 +181,10 @@ class MathAMRPlusIndex:
         """Close the files of the index."""
         self.index.close()
 
-    def _find_strategy(self, form: str | None) -> Strategy:
-        if form is None or form not in self.strategies:
+    def _find_strategy(self, ranking: str | None) -> Strategy:
+        if ranking is None or ranking not in self.strategies:
             return next(iter(self.strategies.values()), Strategy())
-        return self.strategies[form]
+        return self.strategies[ranking]
 
     def _find_entry(self, query: Query, part: QueryParts) -> PostEntry | None:
         """Return the vectors of a query, or of one of its parts."""

@@ -35,8 +35,8 @@ from mathamr_kedro.graph import (
     read_placeholder,
 )
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.systems.base import Query
 from mathamr_kedro.systems.mathamr_plus.encoder import encode_graph
+from mathamr_kedro.systems.query import Query
 from mathamr_kedro.vectors.post_vectors import PostEntry
 
 _QUERY = "query"

@@ -33,8 +33,9 @@ from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId, VisualId
 from mathamr_kedro.formula.graphs import build_shared_graph
 from mathamr_kedro.model import current_compute
-from mathamr_kedro.systems.base import Collection, Query, Rankings
+from mathamr_kedro.systems.base import Collection, Rankings
 from mathamr_kedro.systems.formula_table import FormulaTable, choose_tree
+from mathamr_kedro.systems.query import Query
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, read_labels
 from mathamr_kedro.systems.ssemb.network import StructureEncoder

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr_kedro.base.progress import report_progress
-from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem, Target
+from mathamr_kedro.systems.base import Collection, Epochs, PaperSystem
+from mathamr_kedro.systems.query import Target
 from mathamr_kedro.systems.ssemb.config import SSEmbConfig
 from mathamr_kedro.systems.ssemb.graphs import GraphTableBuilder, count_labels
 from mathamr_kedro.systems.ssemb.training import GRAPHS, LABELS, StructureTraining
@@ -21,11 +22,14 @@ class SSEmb(PaperSystem):
     """Structure by a graph network, text by a sentence encoder (Li & Chen 2025)."""
 
     Config: ClassVar[type] = SSEmbConfig
-    READS: ClassVar[tuple[str, ...]] = ("formulas", "training_formulas", "trees_of")
+    training_reads = (
+        "formulas",
+        "training_formulas",
+        "trees_of",
+    )
     name = "ssemb"
     finds: frozenset[Target] = frozenset({"formulas"})
-    reads = ("formulas", "trees_of", "posts")
-    VERSION: ClassVar[int] = 1
+    index_reads = ("formulas", "trees_of", "posts")
 
     def prepare(self, sources: Collection, folder: Path) -> Mapping[str, Any]:
         """Write each different operator graph once, and the labels."""
