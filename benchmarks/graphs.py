@@ -104,7 +104,7 @@ def measure(work: Callable[[], int]) -> float:
 
 def fuse_all(data: Path) -> int:
     """Fuse all posts in this process, reading and writing shards."""
-    fuse = FuseRecords(data / "03_primary/formula_trees/trees.sqlite", "mathamr_plus")
+    fuse = FuseRecords(data / "03_primary/formula_trees/trees.sqlite")
     count = 0
     with tempfile.TemporaryDirectory() as folder:
         for name, file in open_shards(data, "amr_graphs").shards():

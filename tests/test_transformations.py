@@ -93,12 +93,12 @@ def parse(tmp_path: Path) -> object:
 
 def fuse(tmp_path: Path) -> object:
     blocks = [record.format().strip() for record in GRAPHS]
-    return [FuseRecords(None, mode)(blocks) for mode in ("mathamr_plus", "mathamr")]
+    return FuseRecords(None)(blocks)
 
 
 def build_block(tmp_path: Path) -> GraphBlock:
     file = tmp_path / "posts-0.amr.txt"
-    fused = FuseRecords(None, "mathamr_plus")([r.format().strip() for r in GRAPHS])
+    fused = FuseRecords(None)([r.format().strip() for r in GRAPHS])
     file.write_text("".join(record.text for record in fused), encoding="utf-8")
     assert len(list(RecordFile(file))) == 2
     return build_graph_blocks([file], GraphVariant())[0]
@@ -135,7 +135,7 @@ OUTPUTS = {
     "ParseTexts.VERSION or BuiltinConfig.VERSION": (
         parse, (1, 1), "909f6ee195896256",
     ),
-    "FuseRecords.VERSION": (fuse, 1, "f9dc299eb65f52a8"),
+    "FuseRecords.VERSION": (fuse, 1, "6fee9c2e87b57373"),
     "graph.blocks.VERSION": (prepare, 2, "dfe93b722db40c73"),
     "graph.shards.layout.VERSION": (lay_out, 2, "d49ab85b2d3bf295"),
 }  # fmt: skip

@@ -27,7 +27,7 @@ def test_a_formula_alone_is_read_as_a_query_for_it_is():
 
 
 def test_every_formula_has_a_graph_that_names_post_comment_and_formula():
-    (block,) = BuildFormulaBlocks(None, "mathamr_plus", GraphVariant())([FORMULAS])
+    (block,) = BuildFormulaBlocks(None, GraphVariant())([FORMULAS])
     assert [split_entry(key) for key in block.keys] == [
         ("1", "5", "51"),
         ("1", "", "52"),
@@ -43,6 +43,6 @@ def test_every_formula_has_a_graph_that_names_post_comment_and_formula():
 
 
 def test_no_formulas_make_an_empty_block():
-    (block,) = BuildFormulaBlocks(None, "mathamr_plus", GraphVariant())([[]])
+    (block,) = BuildFormulaBlocks(None, GraphVariant())([[]])
     assert block.keys == []
     assert list(block.graphs()) == []

@@ -28,7 +28,7 @@ SHOW = GraphRecord(
 
 
 def test_a_record_keeps_all_but_its_graph() -> None:
-    (found,) = FuseRecords(None, "mathamr_plus")([text(SHOW)])
+    (found,) = FuseRecords(None)([text(SHOW)])
     assert found.problems == ()
     record = GraphRecord.read(found.text.removesuffix("\n\n"))
     assert record == SHOW._replace(
@@ -49,7 +49,7 @@ def test_bad_records_are_told_and_the_others_go_on() -> None:
     bad_map = SHOW._replace(
         formula_map=(SHOW.formula_map[0]._replace(placeholder="F"),)
     )
-    results = FuseRecords(None, "mathamr_plus")(
+    results = FuseRecords(None)(
         [
             "(no / record)",
             text(SHOW._replace(graph="(a / b")),
@@ -71,7 +71,7 @@ def test_formulas_without_trees_and_strange_placeholders_are_noted() -> None:
     record = GraphRecord(
         "8", "(f / FORMULA_0 :mod (g / FORMULA_9))", "answer", (mention(0, " "),)
     )
-    (found,) = FuseRecords(None, "mathamr_plus")([text(record)])
+    (found,) = FuseRecords(None)([text(record)])
     # A word like any other: it has no vector, and nobody looks for its trees.
     assert "(g / FORMULA-9)" in found.text
     assert found.problems == (
@@ -83,5 +83,5 @@ def test_formulas_without_trees_and_strange_placeholders_are_noted() -> None:
 
 
 def test_the_function_travels_to_another_process(tmp_path: Path) -> None:
-    fuse = pickle.loads(pickle.dumps(FuseRecords(None, "mathamr")))
-    assert ":math (F0o0 / V!𝑥)" in fuse([text(SHOW)])[0].text
+    fuse = pickle.loads(pickle.dumps(FuseRecords(None)))
+    assert ":opt (F0o0 / V!𝑥)" in fuse([text(SHOW)])[0].text

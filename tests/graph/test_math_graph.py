@@ -53,9 +53,12 @@ def test_formulas_that_the_amr_names_at_its_root_are_not_lost() -> None:
     assert [part.is_lost for part in graph.formulas] == [False, False]
 
 
-def test_operator_trees_of_mathamr_hang_by_math() -> None:
-    graph = read_math_graph("(f / FORMULA_2 :math (o / O!SUP :op0 (p / V!x)))")
-    assert graph.formulas == [FormulaPart(2, 0, range(1, 3), range(0), False)]
+def test_formulas_that_hang_from_a_formula_at_the_root_are_lost() -> None:
+    graph = read_math_graph("(f / FORMULA_0 :opt (o / V!x) :math (g / FORMULA_1))")
+    assert graph.formulas == [
+        FormulaPart(0, 0, range(1, 2), range(0), False),
+        FormulaPart(1, 2, range(0), range(0), True),
+    ]
 
 
 def test_inverted_roles_are_turned_round_in_edges_alone() -> None:

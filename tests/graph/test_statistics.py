@@ -59,7 +59,6 @@ def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
 def test_the_report_names_the_failures(tmp_path: Path) -> None:
     failures = {"all_chunks_failed": 1, "empty_text": 1}
     statistics = {
-        "mode": "mathamr_plus",
         "parser": {"parser": "builtin"},
         "collection": INGESTED,
         **tally_of(tmp_path).describe(failures, 1),
@@ -82,7 +81,6 @@ def test_an_empty_collection_has_statistics_too() -> None:
     assert found["all"]["nodes_per_graph"] == 0
     report, figure = report_graphs(
         {
-            "mode": "mathamr",
             "parser": {"parser": "builtin"},
             "collection": INGESTED,
             **found,

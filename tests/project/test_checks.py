@@ -31,7 +31,6 @@ def check(parameters, running=(), **changes):
     ("changes", "message"),
     [
         ({"ingestion": {"records_per_shard": 0}}, "ingestion: .*records_per_shard"),
-        ({"graph_fusion": {"mode": "mathamr"}}, r"graph\.formula_mode 'opt' or 'none'"),
         ({"training": {"compute": {"device": "gpu"}}}, "training.compute: .*'gpu'"),
         ({"indexing": {"encoding": {"posts_per_shard": 0}}}, "posts_per_shard"),
         (
@@ -133,7 +132,6 @@ def test_a_run_needs_what_its_stages_need(parameters, stage, changes, message):
 
 
 def test_stages_that_do_not_run_contradict_nobody(parameters):
-    check(parameters, ["graph_fusion"], graph_fusion={"mode": "mathamr"})
     check(parameters, ["ingestion"], indexing={"strategy": HNSW})
 
 
@@ -165,12 +163,6 @@ def test_environments_fit_together(env, monkeypatch):
     for name in ("MATHAMR_COLLECTION", "MATHAMR_ARQMATH"):
         monkeypatch.setenv(name, "data/01_raw/sample")
     check_stage_parameters(open_catalog(env).load("parameters"))
-
-
-def test_modes_are_compared_where_no_other_stage_has_parameters(parameters):
-    only = {name: parameters[name] for name in ("graph_fusion", "preprocessing")}
-    with pytest.raises(ConfigurationError, match="formula_mode 'opt' or 'none'"):
-        check(only, ["preprocessing"], graph_fusion={"mode": "mathamr"})
 
 
 def test_a_system_without_parameters_has_its_own(parameters):

@@ -46,7 +46,7 @@ from mathamr_kedro.graph.builder import (
     normalise_atom,
 )
 from mathamr_kedro.graph.entries import FORMULA_TYPE, name_entry, split_entry
-from mathamr_kedro.graph.fusion import FusionMode, StoredTrees, fuse_graph
+from mathamr_kedro.graph.fusion import StoredTrees, fuse_graph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
 from mathamr_kedro.graph.released import ReleasedEncoder
@@ -268,15 +268,11 @@ class BuildFormulaBlocks:
 
     Args:
         store: file of the formula-tree store; ``None``: all trees from LaTeX.
-        mode: of fusion.
         variant: of the graphs.
     """
 
-    def __init__(
-        self, store: Path | None, mode: FusionMode, variant: GraphVariant
-    ) -> None:
-        self._find_trees, self._mode = StoredTrees(store), mode
-        self._variant = variant
+    def __init__(self, store: Path | None, variant: GraphVariant) -> None:
+        self._find_trees, self._variant = StoredTrees(store), variant
 
     def __call__(
         self, batches: Sequence[Sequence[FormulaInstance]]
@@ -288,7 +284,7 @@ class BuildFormulaBlocks:
         ]
 
     def _build(self, builder: ArrayBuilder, record: GraphRecord) -> GraphArrays:
-        fused = fuse_graph(record, self._find_trees, self._mode).graph
+        fused = fuse_graph(record, self._find_trees).graph
         return builder.build(fused, label_formulas(record))
 
 

@@ -44,7 +44,7 @@ from mathamr_kedro.graph.arrays import (
     GraphSchema,
     to_ids,
 )
-from mathamr_kedro.graph.fusion import FusionMode, TreeLookup, fuse_graph
+from mathamr_kedro.graph.fusion import TreeLookup, fuse_graph
 from mathamr_kedro.graph.math_graph import (
     FormulaPart,
     MathGraph,
@@ -382,18 +382,14 @@ class RecordArrays:
             are used.
         find_trees: trees of formulas, e.g.
             :class:`~mathamr_kedro.graph.fusion.StoredTrees`.
-        mode: of fusion.
     """
 
     def __init__(
-        self,
-        prepared: PreparedGraphs | ReleasedEncoder,
-        find_trees: TreeLookup,
-        mode: FusionMode = "mathamr_plus",
+        self, prepared: PreparedGraphs | ReleasedEncoder, find_trees: TreeLookup
     ) -> None:
         numbering = VocabularyNumbering(prepared.types, prepared.relations)
         self._builder = ArrayBuilder(numbering, prepared.variant)
-        self._find_trees, self._mode = find_trees, mode
+        self._find_trees = find_trees
 
     @property
     def schema(self) -> GraphSchema:
@@ -406,7 +402,7 @@ class RecordArrays:
         Raises:
             GraphError: the AMR is no graph.
         """
-        return fuse_graph(record, self._find_trees, self._mode).graph
+        return fuse_graph(record, self._find_trees).graph
 
     def build(self, fused: MathGraph) -> GraphArrays:
         """Return the arrays of a fused graph."""

@@ -1,6 +1,6 @@
 """Fusion: the trees of the formulas into the AMR, so that nothing is lost.
 
-``mathamr_plus`` (thesis 3.1)::
+Thesis 3.1::
 
     (s / show-01                      (s / show-01
       :ARG1 (f / FORMULA_0))    ──>     :ARG1 (f / FORMULA_0
@@ -8,9 +8,6 @@
     FORMULA_1 is missing                  :slt (F0s0 / V!x ...))
                                         :math (F1 / FORMULA_1
                                           :opt ... :slt ...))
-
-``mathamr`` (Mansouri, Oard and Zanibbi 2022) has only operator trees, below ``:math``,
-their edges renamed to ``:op0``, ``:op1``, ...
 
 A formula has one node, however often the text names it: the second mention is a
 re-entrancy. :func:`fuse_formulas` checks what it built. Trees are those of the store,
@@ -22,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 from mathamr_kedro.base.errors import GraphError, MalformedInputError
 from mathamr_kedro.base.records import Failure
@@ -47,7 +44,6 @@ from mathamr_kedro.graph.penman_records import GraphRecord
 _CACHED = 20_000
 """Formulas kept in memory; a few thousand make up most of what posts mention."""
 
-FusionMode: TypeAlias = Literal["mathamr_plus", "mathamr"]
 _PREFIX = "F"
 
 
@@ -126,28 +122,22 @@ class StoredTrees:
         return find
 
 
-def fuse_formulas(
-    amr: MathGraph,
-    formulas: Mapping[int, FormulaLines],
-    mode: FusionMode = "mathamr_plus",
-) -> MathGraph:
+def fuse_formulas(amr: MathGraph, formulas: Mapping[int, FormulaLines]) -> MathGraph:
     """Put the trees of formulas below their ``FORMULA_n`` nodes.
 
     Raises:
         GraphError: what was built breaks an invariant.
     """
-    fused = _Fusion(amr, formulas, mode).build()
-    _check_fusion(fused, amr, formulas, mode)
+    fused = _Fusion(amr, formulas).build()
+    _check_fusion(fused, amr, formulas)
     return fused
 
 
 class _Fusion:
     """One graph under construction, in the order of its text."""
 
-    def __init__(
-        self, amr: MathGraph, formulas: Mapping[int, FormulaLines], mode: FusionMode
-    ) -> None:
-        self._amr, self._formulas, self._mode = amr, formulas, mode
+    def __init__(self, amr: MathGraph, formulas: Mapping[int, FormulaLines]) -> None:
+        self._amr, self._formulas = amr, formulas
         self._prefix = _choose_prefix(amr)
         self._variables: list[str] = []
         self._atoms: list[str] = []
@@ -190,33 +180,24 @@ class _Fusion:
         return len(self._atoms) - 1
 
     def _add_trees(self, formula: int, number: int) -> None:
-        for role, mark, edge_prefix, tree in _list_trees(
-            self._formulas[number], self._mode
-        ):
+        for role, mark, tree in _list_trees(self._formulas[number]):
             first = len(self._atoms)
             name = f"{self._prefix}{number}{mark}"
             self._variables += [f"{name}{i}" for i in range(len(tree.atoms))]
             self._atoms += tree.atoms
             self._lines.append((formula, role, first))
             self._lines += [
-                (first + parent, edge_prefix + edge, child)
+                (first + parent, edge, child)
                 for child, (parent, edge) in enumerate(
                     zip(tree.parents, tree.roles, strict=True), start=first + 1
                 )
             ]
 
 
-def _list_trees(
-    formula: FormulaLines, mode: FusionMode
-) -> list[tuple[str, str, str, TreeLines]]:
-    """Return role from the formula, mark, prefix of roles, and lines of each tree."""
-    trees: list[tuple[str, str, str, TreeLines]] = []
-    if formula.opt is not None:
-        role, edges = (MATH_ROLE, "op") if mode == "mathamr" else (OPT_ROLE, "")
-        trees.append((role, "o", edges, formula.opt))
-    if formula.slt is not None and mode == "mathamr_plus":
-        trees.append((SLT_ROLE, "s", "", formula.slt))
-    return trees
+def _list_trees(formula: FormulaLines) -> list[tuple[str, str, TreeLines]]:
+    """Return role from the formula, mark in names, and lines of each tree."""
+    trees = (OPT_ROLE, "o", formula.opt), (SLT_ROLE, "s", formula.slt)
+    return [(role, mark, tree) for role, mark, tree in trees if tree is not None]
 
 
 def _choose_prefix(amr: MathGraph) -> str:
@@ -229,10 +210,7 @@ def _choose_prefix(amr: MathGraph) -> str:
 
 
 def _check_fusion(
-    fused: MathGraph,
-    amr: MathGraph,
-    formulas: Mapping[int, FormulaLines],
-    mode: FusionMode = "mathamr_plus",
+    fused: MathGraph, amr: MathGraph, formulas: Mapping[int, FormulaLines]
 ) -> None:
     """Refuse a fused graph that breaks an invariant.
 
@@ -244,8 +222,7 @@ def _check_fusion(
     """
     parts = {part.number: part for part in fused.formulas}
     for number, formula in formulas.items():
-        trees = _list_trees(formula, mode)
-        sizes = {mark: len(tree.atoms) for _, mark, _, tree in trees}
+        sizes = {mark: len(tree.atoms) for _, mark, tree in _list_trees(formula)}
         part = parts.get(number)
         found = {"o": len(part.opt), "s": len(part.slt)} if part is not None else None
         if found != {"o": 0, "s": 0} | sizes:
@@ -283,9 +260,7 @@ class FusedGraph(NamedTuple):
         return tuple(f"FORMULA_{part.number}" for part in parts if part.is_lost)
 
 
-def fuse_graph(
-    record: GraphRecord, find_trees: TreeLookup, mode: FusionMode
-) -> FusedGraph:
+def fuse_graph(record: GraphRecord, find_trees: TreeLookup) -> FusedGraph:
     """Put the trees of its formulas into the graph of an AMR record.
 
     Raises:
@@ -302,7 +277,7 @@ def fuse_graph(
         names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
         atoms = [names.get(atom, atom) for atom in amr.atoms]
         amr = MathGraph(amr.variables, atoms, amr.lines)
-    return FusedGraph(fuse_formulas(amr, formulas, mode), formulas, unknown)
+    return FusedGraph(fuse_formulas(amr, formulas), formulas, unknown)
 
 
 def write_fused(record: GraphRecord, fused: FusedGraph) -> GraphRecord:
@@ -316,14 +291,13 @@ class FuseRecords:
 
     Args:
         store: file of the formula-tree store; ``None``: all trees from LaTeX.
-        mode: see :mod:`~mathamr_kedro.graph.fusion`.
     """
 
     VERSION: ClassVar = 1
     """Of what comes out; another one rebuilds the math graphs."""
 
-    def __init__(self, store: Path | None, mode: FusionMode) -> None:
-        self._find_trees, self._mode = StoredTrees(store), mode
+    def __init__(self, store: Path | None) -> None:
+        self._find_trees = StoredTrees(store)
 
     def __call__(self, blocks: Sequence[str]) -> list[FusedRecord]:
         """Return one result per record."""
@@ -336,7 +310,7 @@ class FuseRecords:
             return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
         name = record.graph_id
         try:
-            fused = fuse_graph(record, self._find_trees, self._mode)
+            fused = fuse_graph(record, self._find_trees)
         except GraphError as exc:
             return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
         text = write_fused(record, fused).format()

@@ -37,7 +37,7 @@ Triple: TypeAlias = tuple[int, str, int]
 """Source, role, target; never inverted."""
 
 OPT_ROLE, SLT_ROLE, MATH_ROLE = "opt", "slt", "math"
-"""From a formula to its trees; ``math`` also from the root to a lost formula."""
+"""From a formula to its trees, and from the root to a formula that the AMR lost."""
 
 _TREE_ROLES = frozenset({OPT_ROLE, SLT_ROLE, MATH_ROLE})
 _PLACEHOLDER = re.compile(r'"?FORMULA_(\d+)"?')
@@ -202,11 +202,12 @@ class MathGraph:
             holder, role, target = (
                 self.holders[line], self.roles[line], self.targets[line],
             )  # fmt: skip
-            if holder in owners:
+            if role == MATH_ROLE:
+                if holder == 0:
+                    lost.add(target)
+            elif holder in owners:
                 trees = slt if role == SLT_ROLE else opt
                 trees[holder] = range(target, self.ends[target])
-            elif holder == 0 and role == MATH_ROLE:
-                lost.add(target)
         none = range(0)
         return [
             FormulaPart(

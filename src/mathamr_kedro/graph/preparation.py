@@ -15,7 +15,7 @@ import numpy as np
 
 from mathamr_kedro.base.arrays import TextColumn
 from mathamr_kedro.base.checksums import checksum, replace_checked_file, write_checksums
-from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
+from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.parameters import StageParameters, check_range
 from mathamr_kedro.base.types import PostId
@@ -107,19 +107,6 @@ class PreprocessingConfig(StageParameters):
     a known name or a folder; ``None``: they read none."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)
     """How the stage runs; never changes what it makes."""
-
-    def check_fusion(self, mode: str) -> None:
-        """Refuse trees that graphs of a fusion mode (``graph_fusion.mode``) lack.
-
-        Raises:
-            ConfigurationError: layout trees are asked for, and there are none.
-        """
-        if mode == "mathamr" and self.graph.formula_mode in ("slt", "both"):
-            raise ConfigurationError(
-                "Expected preprocessing.graph.formula_mode 'opt' or 'none' for graphs "
-                "of graph_fusion.mode 'mathamr', which have no layout trees (got "
-                f"{self.graph.formula_mode!r})"
-            )
 
     def check_machine(self) -> None:
         """Refuse a released encoder that is not here, or is of other graphs."""

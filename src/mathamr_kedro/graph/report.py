@@ -168,7 +168,7 @@ def report_preparation(statistics: Mapping[str, Any]) -> tuple[str, Figure]:
 def _write_graph_report(statistics: Mapping[str, Any]) -> str:
     """Return the statistics of a collection as the thesis' Tables 4.2 and 4.3."""
     parts = [
-        f"# Math graphs ({statistics['mode']})",
+        "# Math graphs",
         describe_parser(statistics["parser"]),
         "## Graph collection (Table 4.2)",
         _write_table(("Statistic", "Value"), _list_table_4_2(statistics)),

@@ -37,7 +37,7 @@ from mathamr_kedro.graph import (
     GraphShards,
     PreparedGraphs,
 )
-from mathamr_kedro.graph.math_graph import MATH_ROLE, OPT_ROLE, SLT_ROLE
+from mathamr_kedro.graph.math_graph import OPT_ROLE, SLT_ROLE
 from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.model.maxsim import take_documents
 
@@ -96,7 +96,7 @@ class FormulaSymbols(NamedTuple):
         number = {kind: len(types) + i for i, kind in enumerate(_KINDS)}
         kinds = [number.get(name, i) for i, name in enumerate(names)]
         layout = [role == SLT_ROLE or role in SLT_EDGES for role in roles]
-        operator = [role in (OPT_ROLE, MATH_ROLE, *_ARGUMENTS) for role in roles]
+        operator = [role in (OPT_ROLE, *_ARGUMENTS) for role in roles]
         if SLT_ROLE not in roles:
             layout = [True] * len(roles)
         return cls(np.array(kinds), np.array(layout), np.array(operator))

@@ -68,8 +68,6 @@ def check_stage_parameters(
             configs[key] = read_parameters(declared, values, where=key)
     for name, values in (parameters.get(SYSTEMS) or {}).items():
         read_system(name, values or {})
-    if "preprocessing" in running and {"graph_fusion", "preprocessing"} <= {*configs}:
-        configs["preprocessing"].check_fusion(configs["graph_fusion"].mode)
     if "evaluation" in running:
         _check_searches(configs)
     _check_experiment(read_experiment(parameters), configs)

@@ -44,7 +44,6 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.pipelines.amr_parsing import AmrParsingConfig
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
-from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
 from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project.catalog import open_catalog, read_environment
 from mathamr_kedro.project.hints import complete_commands
@@ -385,14 +384,13 @@ class _Project:
     @cached_property
     def query_encoder(self) -> QueryEncoder:
         """The encoder of queries."""
-        fusion = GraphFusionConfig.read(self.catalog.load("params:graph_fusion"))
         trees = StoredTrees(self.trees.path)
         parse = ParseTexts(self.parsing.parser_settings)
         parse.prepare()
         encoder = self.encoder
         return QueryEncoder(
             parse,
-            RecordArrays(encoder.graphs, trees, fusion.mode),
+            RecordArrays(encoder.graphs, trees),
             encoder.model,
             self._load_text_model() if encoder.config.text_dim else None,
         )

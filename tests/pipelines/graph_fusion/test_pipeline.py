@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.base.errors import ConfigurationError
 from tests.pipelines.graph_world import FIRST, TOPIC, run_stage, write_inputs
 
 
@@ -114,22 +113,3 @@ def test_two_processes_make_the_same_graphs(
     for name in ("posts-0.amr.txt", "posts-1.amr.txt"):
         file = Path("03_primary/math_graphs") / name
         assert (tmp_path / file).read_bytes() == (data / file).read_bytes()
-
-
-def test_mathamr_is_a_mode_of_its_own(tmp_path: Path) -> None:
-    write_inputs(tmp_path)
-    catalog = run_stage(tmp_path, "graph_fusion", graph_fusion={"mode": "mathamr"})
-    record = next(catalog.load("math_graphs").records())
-    assert ":math (F0o0 / O!SUP :op0 (F0o1 / V!𝑥)" in record.graph
-    assert ":slt" not in record.graph
-    # Layout trees that are not there cannot be shown.
-    mode = {"mode": "mathamr"}
-    with pytest.raises(Exception) as caught:
-        run_stage(tmp_path, "preprocessing", graph_fusion=mode)
-    assert isinstance(caught.value, ConfigurationError)
-    assert "have no layout trees (got 'both')" in str(caught.value)
-
-
-def test_an_unknown_mode_is_refused_with_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="did you mean 'mathamr_plus'"):
-        run_stage(tmp_path, "graph_fusion", graph_fusion={"mode": "mathamr_puls"})

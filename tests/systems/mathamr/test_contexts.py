@@ -29,13 +29,13 @@ TEXT = "Note this. Find FORMULA_0 for FORMULA_1. Then FORMULA_2 holds."
 POST = make_post("7", TEXT, "x^2", "n", "y")
 
 
-def fuse(amr: str, *latex: str, mode: str = "mathamr_plus"):
+def fuse(amr: str, *latex: str):
     mentions = tuple(
         FormulaMention(f"FORMULA_{n}", f"f{n}", "", formula, 0, 9)
         for n, formula in enumerate(latex)
     )
     record = GraphRecord("1", amr, "answer", mentions)
-    fused = fuse_graph(record, StoredTrees(None), mode)
+    fused = fuse_graph(record, StoredTrees(None))
     return read_math_graph(write_fused(record, fused).graph)
 
 
@@ -106,8 +106,6 @@ def test_a_whole_graph_is_written_depth_first(made, data):
     graph = fuse(text, *latex)
     trees = {n: opt(formula) for n, formula in enumerate(latex)}
     assert LinearGraph(graph).write().split() == write_slowly(graph, trees)
-    in_mode = fuse(text, *latex, mode="mathamr")
-    assert LinearGraph(in_mode).write() == LinearGraph(graph).write()
 
 
 @settings(max_examples=50)

@@ -57,7 +57,7 @@ def draw_graph(post: Post | Topic) -> GraphRecord:
     record = GraphRecord(
         post[0], format_graph(parsed.graph), "answer", post.formula_map, parsed.missing
     )
-    fused = fuse_graph(record, StoredTrees(None), "mathamr_plus")
+    fused = fuse_graph(record, StoredTrees(None))
     return write_fused(record, fused)
 
 

@@ -60,7 +60,6 @@ def command(
     surroundings = {
         "environment": env or "base",
         "parser": catalog.load("amr_parser").get("parser", "not recorded"),
-        "fusion": catalog.load("params:graph_fusion")["mode"],
         "posts": graphs.report["posts"],
     }
     provenance = Provenance(

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from mathamr_kedro.base.parameters import StageParameters
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.graph.fusion import FusionMode
 
 
 @dataclass(frozen=True)
@@ -16,6 +15,4 @@ class GraphFusionConfig(StageParameters):
 
     STAGE: ClassVar = "graph_fusion"
 
-    mode: FusionMode = "mathamr_plus"
-    """``mathamr_plus``: both trees (thesis 3.1); ``mathamr``: only operator trees."""
     workers: WorkerConfig = field(default_factory=WorkerConfig)

@@ -52,9 +52,9 @@ def fuse_graphs(
     formula_trees.check()
     step = name_version("fusion", FuseRecords.VERSION)
     inputs = amr_graphs.made_from, formula_trees.made_from
-    made_from = checksum(step, *inputs, config.mode)
-    names = ("AMR graphs", "formula trees", "mode", "version of the fusion")
-    parts = dict(zip(names, (*inputs, config.mode, step), strict=True))
+    made_from = checksum(step, *inputs)
+    names = ("AMR graphs", "formula trees", "version of the fusion")
+    parts = dict(zip(names, (*inputs, step), strict=True))
     failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
     yield failures, start
     todo = {
@@ -67,7 +67,7 @@ def fuse_graphs(
         for name, file in amr_graphs.shards()
         if name in todo
     )
-    function = FuseRecords(formula_trees.path, config.mode)
+    function = FuseRecords(formula_trees.path)
     counts = amr_graphs.counts_by_shard
     total = sum(counts[name].get("written", 0) for name in todo)
     for result in run_partitions(
@@ -96,7 +96,6 @@ def describe_math_graphs(
     lost, notes = _count_reasons(amr_failures, fusion_failures)
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
-        "mode": config.mode,
         "parser": dict(amr_parser),
         **tally.describe(lost, pairs),
         "notes": dict(notes),

@@ -46,11 +46,10 @@ _PlacedText: TypeAlias = tuple[int, CleanText]
 
 
 def build_blocks(
-    math_graphs: PenmanShards, parameters: Mapping[str, Any], fusion: Mapping[str, Any]
+    math_graphs: PenmanShards, parameters: Mapping[str, Any]
 ) -> Iterator[VariantShard]:
     """Turn math graphs of posts or topics into arrays with virtual nodes."""
     config = PreprocessingConfig.read(parameters)
-    config.check_fusion(fusion.get("mode", "mathamr_plus"))
     variant = config.variant_key
     made_from = checksum("blocks", math_graphs.made_from)
     start = StartOfShards(made_from, {"math graphs": math_graphs.made_from})
@@ -71,13 +70,12 @@ def build_formula_blocks(
     blocks: GraphBlocks,
     formula_trees: TreeStore,
     parameters: Mapping[str, Any],
-    fusion: Mapping[str, Any],
 ) -> Iterator[VariantShard]:
     """Build a graph for each returnable formula that no other graph has."""
     config = PreprocessingConfig.read(parameters)
-    variant, mode = config.variant_key, fusion.get("mode", "mathamr_plus")
+    variant = config.variant_key
     sources = returnable_formulas.checksum, blocks.folder(variant).checksum
-    made_from = checksum("formulas", *sources, formula_trees.made_from, mode)
+    made_from = checksum("formulas", *sources, formula_trees.made_from)
     start = StartOfShards(made_from)
     yield VariantShard(variant, start)
     files = returnable_formulas.files() if config.graph.has_formulas else []
@@ -90,7 +88,7 @@ def build_formula_blocks(
             for file in files
             if (found := without_graph.take(file)) and file.stem not in start.finished
         )
-        function = BuildFormulaBlocks(formula_trees.path, mode, config.graph)
+        function = BuildFormulaBlocks(formula_trees.path, config.graph)
         total = len({file.stem for file in files} - start.finished)
         yield from _build(function, items, config, made_from, {}, total)
     yield VariantShard(variant, EndOfShards(made_from))

@@ -28,20 +28,17 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
             nodes.build_blocks,
             "graph_blocks",
             name="build_post_blocks",
-            fusion="params:graph_fusion",
         ),
         make_node(
             nodes.build_blocks,
             "topic_graph_blocks",
             name="build_topic_blocks",
             math_graphs="topic_math_graphs",
-            fusion="params:graph_fusion",
         ),
         make_node(
             nodes.build_formula_blocks,
             "formula_graph_blocks",
             blocks="graph_blocks",
-            fusion="params:graph_fusion",
         ),
         make_node(nodes.split_training_pairs, "pair_split", blocks="graph_blocks"),
         make_node(

@@ -27,12 +27,7 @@ from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.formula.graphs import linearise, read_concept
 from mathamr_kedro.graph import GraphRecord, read_math_graph
-from mathamr_kedro.graph.math_graph import (
-    MATH_ROLE,
-    OPT_ROLE,
-    SLT_ROLE,
-    MathGraph,
-)
+from mathamr_kedro.graph.math_graph import MATH_ROLE, OPT_ROLE, MathGraph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.sentences import Sentences
 from mathamr_kedro.systems.base import Collection
@@ -40,8 +35,6 @@ from mathamr_kedro.systems.mathamr.config import Representation
 from mathamr_kedro.systems.query import Query
 
 logger = logging.getLogger(__name__)
-
-_PART_ROLES = frozenset({OPT_ROLE, SLT_ROLE, MATH_ROLE})
 
 
 class LinearGraph:
@@ -58,10 +51,11 @@ class LinearGraph:
                 :0 (F0o1 / O!SUP ...)          ARG1, mode; equal ones last first: 𝑦, 𝑥
                 :0 (F0o4 / O!SUP ...)))))
 
-    A placeholder is replaced by the operator tree of its formula (``:math``, ``:opX``),
-    or by its LaTeX, if that is given by number. Each node is written once: a second
-    mention is a re-entrancy. The order is that of the strings that the authors
-    published (Mansouri, Oard and Zanibbi 2022, section 4).
+    A placeholder is replaced by the operator tree of its formula, or by its LaTeX, if
+    that is given by number. Each node is written once: a second mention is a
+    re-entrancy. The order is that of the strings that the authors published (Mansouri,
+    Oard and Zanibbi 2022, section 4), whose graphs name the edge to an operator tree
+    ``:math``.
     """
 
     def __init__(
@@ -165,8 +159,8 @@ class LinearGraph:
     def _order(self, node: int, line: tuple[str, int]) -> tuple[int, str]:
         role = line[0]
         if node in self._trees:  # operands by number, as the trees themselves
-            return int(role.removeprefix("op")), ""
-        is_tree = node in self._parts and role in _PART_ROLES
+            return int(role), ""
+        is_tree = node in self._parts and role == OPT_ROLE
         return 0, MATH_ROLE if is_tree else role.lower()
 
 
