@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[1]
@@ -123,3 +124,23 @@ def test_setting_up_says_what_is_done_and_how_far_it_is(tmp_path):
         assert f'echo "{step}: ' in steps.stdout
     large = [s for s in steps.stdout.splitlines() if s.endswith("-r requirements.lock")]
     assert large and not any("--quiet" in line for line in large)
+
+
+def test_picture_of_the_layers_is_that_of_the_import_contracts():
+    with (PROJECT / "pyproject.toml").open("rb") as file:
+        contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
+    layers = next(c["layers"] for c in contracts if c["name"].startswith("Layers:"))
+    page = (PROJECT / "docs" / "concepts" / "layers.md").read_text()
+    picture = page.split("```")[1].strip("\n").splitlines()
+    shown = [re.split(r"\s{2,}", line)[0] for line in picture]
+    assert shown == [re.sub(r"[()]", "", layer) for layer in layers]
+
+
+def test_list_of_environments_is_that_of_the_folder():
+    conf = PROJECT / "conf"
+    names = {path.parent.name for path in conf.glob("*/globals.yml")} | {"local"}
+    for folder in ("overlays", "experiments"):
+        names |= {path.stem for path in (conf / folder).glob("[!_]*.yml")}
+    text = (conf / "README.md").read_text()
+    rows = read_rows(text[: text.index("## How stacking works")])
+    assert {name for row in rows for name in re.findall(r"`(.*?)`", row[0])} == names
