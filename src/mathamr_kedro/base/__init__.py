@@ -2,9 +2,9 @@
 
 ::
 
-    errors records types hits      what is said, and what passes from hand to hand
+    errors records types hits      the values that packages exchange
     files checksums writers        atomic writes, and damage found
-    parameters progress formatting machines    settings in, lines for people out
-    shards workers                 large work, piece by piece, on several processes
+    parameters progress formatting machines    settings, log lines, tables
+    shards workers                 resumable work on several processes
     arrays ragged stemming lazy_imports        small tools
 """

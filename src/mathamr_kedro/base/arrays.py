@@ -72,7 +72,7 @@ def read_arrays(path: Path) -> Arrays:
 
     Raises:
         MissingInputError: there is no such file.
-        MalformedInputError: it is cut short or no such file.
+        MalformedInputError: it is truncated, or not of this format.
     """
     if not path.is_file():
         raise MissingInputError(f"Expected a file of arrays at {str(path)!r}")
@@ -99,7 +99,7 @@ def _view(whole: NDArray[np.uint8], entry: dict[str, Any], start: int) -> NDArra
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Strings, one after another in one text; lone surrogates come back.
+    """Strings in one UTF-8 text; lone surrogates survive the round trip.
 
     >>> column = TextColumn.of(["17", "q_4", ""])
     >>> column[1], len(column), list(column.take([2, 0]))
@@ -113,7 +113,7 @@ class TextColumn:
 
     @classmethod
     def of(cls, strings: Iterable[str]) -> TextColumn:
-        """Lay out strings."""
+        """Encode strings."""
         encoded = [s.encode("utf-8", _ANY) for s in strings]
         text = np.frombuffer(bytearray(b"".join(encoded)), dtype=np.uint8)
         lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))

@@ -146,7 +146,7 @@ class FileChecksum:
 
 
 _verified: dict[tuple[str, int, int, int], FileChecksum] = {}
-"""What this process has read whole: path, size, time and inode, and its checksum."""
+"""Files that this process has checked: path, size, time and inode, and its checksum."""
 
 
 class ChecksumCache:
@@ -205,7 +205,7 @@ class ChecksumCache:
 
 @contextmanager
 def replace_checked_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to; it replaces ``path``, and so does its checksum."""
+    """Yield a path to write to; replace ``path`` and its checksum by it."""
     with replace_file(path) as part:
         yield part
         new = FileChecksum.of(part)
@@ -220,7 +220,7 @@ def replace_checked_file(path: Path) -> Iterator[Path]:
 
 
 def remove_checked_file(path: Path) -> None:
-    """Remove a file that is no longer needed, if it is there, and its checksum."""
+    """Remove a file and its checksum, if they exist."""
     known = _read_checksums(path.parent)
     if path.name in known:
         kept = {name: sums for name, sums in known.items() if name != path.name}
@@ -265,7 +265,7 @@ def check_folder(folder: Path, remedy: str, whole: bool) -> None:
 
 
 def list_damage(folder: Path, remedy: str) -> list[str]:
-    """Return what is wrong with the files of a folder, a line for each; all is read."""
+    """Read every file of a folder; return a line for each that is damaged."""
     try:
         listed = _read_checksums(folder)
     except DamagedFileError as exc:
@@ -279,7 +279,7 @@ def list_damage(folder: Path, remedy: str) -> list[str]:
 
 
 def find_damage(files: Mapping[Path, FileChecksum], remedy: str) -> Iterator[str]:
-    """Yield what is wrong with some files, a line for each; all is read."""
+    """Read files completely; yield a line for each that is damaged."""
     for path, expected in files.items():
         try:
             expected.check(path, remedy)

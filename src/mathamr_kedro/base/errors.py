@@ -120,8 +120,7 @@ def suggest(value: str, choices: Iterable[str]) -> str:
 def find_cause(error: BaseException | None) -> MathAMRError | None:
     """Return the error of this project that another one was raised from, if any.
 
-    What the operating system refuses comes back as :class:`StorageError`, with the
-    remedy.
+    Refusals of the operating system become a :class:`StorageError` with a remedy.
     """
     while error is not None and not isinstance(error, MathAMRError):
         if isinstance(error, OSError) and error.errno in _REMEDIES:

@@ -1,4 +1,4 @@
-"""How figures look, and what several of them draw alike.
+"""Style and shared elements of figures.
 
 matplotlib is loaded by the first figure: it takes half a second of every command.
 """
@@ -19,9 +19,9 @@ COLOURS = ("#3b6ea8", "#e0a458", "#5a9a5a", "#c8553d", "#7d6aa8", "#888888")
 _GRID = "#e6e6e6"
 _PANEL_INCHES = (9.0, 3.4)
 _LONG_NAMES = 60
-"""Letters of all names together that still fit side by side."""
+"""Letters of all names together that fit side by side."""
 _MANY_NAMES = 110
-"""Names of an axis that can still be read; of more, none is written."""
+"""Names that can be read on one axis; if there are more, none is written."""
 _BARS = 0.8
 """Share of a name's room that its bars fill."""
 
@@ -29,7 +29,7 @@ _BARS = 0.8
 def make_figure(title: str, panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Return an empty figure and its panels, one below the other.
 
-    Names of systems and topics are not ours: a ``$`` in them is no mathematics.
+    A ``$`` in the name of a system or topic does not begin mathematics.
     """
     from matplotlib.figure import Figure  # noqa: PLC0415
 
@@ -53,14 +53,14 @@ def draw_bars(
     colours: Sequence[str] = COLOURS,
     is_stacked: bool = False,
 ) -> None:
-    """Draw bars for each name, side by side or upon one another.
+    """Draw bars for each name, side by side or stacked.
 
     Args:
         axes: the panel.
         names: below the bars.
         series: what each colour stands for, to a value for each name.
         colours: of the series, again from the first if there are too few.
-        is_stacked: draw the bars of a name upon one another.
+        is_stacked: stack the bars of a name.
     """
     places, below = np.arange(len(names)), np.zeros(len(names))
     width = _BARS if is_stacked else _BARS / max(len(series), 1)
@@ -74,7 +74,7 @@ def draw_bars(
 
 
 def write_names(axes: Axes, names: Sequence[str]) -> None:
-    """Write names below the places 0, 1, ..., upright if they are long."""
+    """Write names below the places 0, 1, ..., vertically if they are long."""
     if len(names) > _MANY_NAMES:
         axes.set_xticks([])
         return
@@ -85,7 +85,7 @@ def write_names(axes: Axes, names: Sequence[str]) -> None:
 
 
 def add_legend(figure: Figure) -> None:
-    """Name what the panels show, each once, below them."""
+    """Add one legend for all panels below them."""
     found = [axes.get_legend_handles_labels() for axes in figure.axes]
     entries = {n: h for pair in found for h, n in zip(*pair, strict=True)}
     if len(entries) > 1:
@@ -96,7 +96,7 @@ def add_legend(figure: Figure) -> None:
 
 
 def write_png(figure: Figure) -> bytes:
-    """Return a figure as a picture in PNG."""
+    """Return a figure as PNG."""
     file = io.BytesIO()
     figure.savefig(file, format="png")
     return file.getvalue()

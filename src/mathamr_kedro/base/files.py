@@ -6,10 +6,10 @@
         part.write_text("{}")
     # synced, renamed to state.json; on an error nothing has changed
 
-Everything the project writes for itself goes through here. Each file is synced to the
-disk before it gets its name, and the folder of that name after it: after a power cut a
-name never belongs to an empty file. A part names the host and the process that writes
-it: two writers never mix, and leftovers of killed processes go with the next write.
+All files of the project are written through this module. Each file is synced to the
+disk before it gets its name, and the folder of that name after it: after a power cut no
+name belongs to an empty file. A part names the host and the process that writes
+it: two writers never mix, and the next write removes what killed processes left.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from mathamr_kedro.base.errors import DiskFullError, LockedError, StorageError
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Give a path to write to; what was written takes the place of ``path``."""
+    """Yield a path to write to; rename it to ``path`` at the end."""
     part = _name_part(path)
     try:
         yield part
@@ -48,10 +48,10 @@ def replace_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replace_folder(folder: Path) -> Iterator[Path]:
-    """Give an empty folder to fill; it takes the place of ``folder``.
+    """Yield an empty folder to fill; rename it to ``folder`` at the end.
 
-    A folder that exists is moved aside first: a kill between the two steps leaves
-    none, never half of one.
+    An existing folder is moved aside first: a kill between the two steps leaves no
+    folder, never half of one.
     """
     part = _name_part(folder)
     make_folder(part, folder)
@@ -88,16 +88,16 @@ def make_folder(folder: Path, shown: Path | None = None) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Write all below a folder to the disk, and its names."""
+    """Sync everything below a folder to the disk, names included."""
     for path in folder.rglob("*"):
         _sync(path)
     _sync(folder)
 
 
 def reserve_file(path: Path) -> None:
-    """Reserve the room of a file that will be written through memory.
+    """Reserve disk space for a file that will be written through a memory map.
 
-    If the disk turned out to be full only then, the system would kill the process.
+    A disk that is full when a mapped page is written kills the process.
     """
     if not hasattr(os, "posix_fallocate"):
         return
@@ -116,7 +116,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 class FolderLock:
-    """A folder that one process at a time may change; a kill releases it.
+    """A folder that one process at a time may change; the lock ends with its process.
 
     Args:
         folder: created if missing.

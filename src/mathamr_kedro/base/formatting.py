@@ -1,4 +1,4 @@
-"""How numbers and tables are written: one rule for scores, wherever they are shown."""
+"""Formatting of numbers and tables: one rule for scores everywhere."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def format_score(value: float, decimals: int = 4, signed: bool = False) -> str:
     """Return a score as text, rounded as ``printf`` and so trec_eval (``%.4f``) do.
 
     The binary number of the score is rounded to the nearest decimal. Sums
-    in another order may differ in their last bit, and .3625 would become .362 here and
-    .363 there; what is less than the noise of a sum is dropped before.
+    in another order may differ in their last bit, and .3625 would become .362 in one
+    place and .363 in another; so the noise of sums is rounded off first.
 
     >>> format_score(0.3625, 3), format_score(0.36250000000000004, 3)
     ('0.362', '0.362')
@@ -70,7 +70,7 @@ def format_duration(seconds: float) -> str:
 
 
 def draw_sparkline(values: Sequence[float], width: int = 40) -> str:
-    """Return the course of a number as a line of blocks, the last values of many.
+    """Draw a series as a line of blocks; of a long one, its last values.
 
     >>> draw_sparkline([0.9, 0.5, 0.3, 0.2]), draw_sparkline([1.0, 1.0])
     ('█▄▂▁', '▁▁')

@@ -57,7 +57,7 @@ class Hits:
 
     @property
     def judged_ids(self) -> list[str]:
-        """What the judgments of the task name: posts, or visual ids of formulas."""
+        """The ids that the task judges: posts, or visual ids of formulas."""
         return self.ids
 
     def take(self: H, places: Sequence[int]) -> H:
@@ -101,7 +101,7 @@ class FormulaHits(Hits):
 
 
 def rank_ids(ids: Sequence[str]) -> NDArray[np.int64]:
-    """Return the rank of each id if scores are equal.
+    """Return the rank of each id among equal scores.
 
     >>> rank_ids(["17", "9", "170"]).tolist()
     [1, 0, 2]

@@ -8,8 +8,8 @@
     __all__ = ["MathGraph"]
     __getattr__, __dir__ = load_lazily(__name__, __file__)
 
-So ``from mathamr_kedro.graph import MathGraph`` costs no torch. Type checkers and this
-module read the same imports.
+So ``from mathamr_kedro.graph import MathGraph`` does not load torch. Type checkers and
+this module read the same imports.
 """
 
 from __future__ import annotations

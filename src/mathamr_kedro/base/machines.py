@@ -19,7 +19,7 @@ _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 @dataclass(frozen=True)
 class Machine:
-    """Device, processor and cores; machines that are equal are alike.
+    """Device, processor and cores; times of equal machines are comparable.
 
     >>> Machine("GPU", "Intel Core i7-9700KF", 8, "NVIDIA GeForce GTX 1080 Ti").name
     'NVIDIA GeForce GTX 1080 Ti (Intel Core i7-9700KF, 8 cores)'
@@ -32,7 +32,7 @@ class Machine:
     cpu: str = ""
     """Model of the processor."""
     cores: int = 0
-    """That the process may use."""
+    """Cores that the process may use."""
     gpu: str = ""
     """Model of the GPU that computed; empty on a CPU."""
 
@@ -91,7 +91,7 @@ def _count_cores() -> int:
 
 
 def show_one_device(device: str, own: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that shows a child process one of the devices seen here.
+    """Return the variable that restricts a child process to one of the devices.
 
     >>> show_one_device("cuda:1", {"CUDA_VISIBLE_DEVICES": "4,6"})
     {'CUDA_VISIBLE_DEVICES': '6'}
@@ -99,7 +99,7 @@ def show_one_device(device: str, own: Mapping[str, str]) -> dict[str, str]:
     {'CUDA_VISIBLE_DEVICES': ''}
 
     Raises:
-        ConfigurationError: it is no device, or not among the visible ones.
+        ConfigurationError: it is not a device, or not a visible one.
     """
     kind, _, number = device.partition(":")
     if device == "cpu":

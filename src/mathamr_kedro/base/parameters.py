@@ -86,7 +86,7 @@ class StageParameters:
 
     @classmethod
     def read(cls, values: Mapping[str, Any]) -> Self:
-        """Check what the configuration gave."""
+        """Check and convert the values of the configuration."""
         return read_parameters(cls, values, where=cls.STAGE)
 
 
@@ -98,9 +98,9 @@ def check_range(
     most: float | None = None,
     below: float | None = None,
 ) -> None:
-    """Refuse parameters of a dataclass that are out of range.
+    """Reject parameters of a dataclass that are out of range.
 
-    Of a tuple every value is checked; ``None`` is allowed.
+    Every value of a tuple is checked; ``None`` is allowed.
 
     Raises:
         ConfigurationError: names the parameter, its value and the range.
@@ -124,7 +124,7 @@ def check_range(
 def merge_parameters(
     below: Mapping[str, Any], above: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return ``below`` with the values of ``above``, mapping by mapping.
+    """Return ``below`` overridden by ``above``, recursively.
 
     >>> merge_parameters({"loss": {"beta": 1, "tau": 2}}, {"loss": {"beta": 0}})
     {'loss': {'beta': 0, 'tau': 2}}

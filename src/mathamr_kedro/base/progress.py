@@ -24,7 +24,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _WORTH_A_LINE = 2.0
-"""Seconds; a loop that took less ends without a line."""
+"""Seconds; a shorter loop ends without a line."""
 _bytes_read = [0]
 
 
@@ -51,7 +51,7 @@ def report_progress(
         seconds: minimum time between two log lines.
         total: the final count; ``None`` if it is not known.
         total_bytes: of the files that the items are read from, if it is not.
-        ends: whether the end gets a line; not if the caller has more to say.
+        ends: whether to log the end; ``False`` if the caller logs more.
     """
     meter = _Meter(name, total, total_bytes)
     last, count, is_long = meter.started, 0, False

@@ -27,7 +27,7 @@ A = TypeVar("A", bound=Any)
 """``NDArray`` or ``Tensor``."""
 
 _IN_CACHE = 4096
-"""Rows that are computed with in double precision at a time."""
+"""Rows that are computed at once in double precision."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class RaggedVectors(Generic[A]):
 
     @cached_property
     def host_ptr(self) -> NDArray[np.int64]:
-        """``ptr`` in NumPy; kept by :meth:`to`, as asking a device for it waits."""
+        """``ptr`` in NumPy; kept by :meth:`to`, as copying it from a device blocks."""
         ptr = self.ptr
         return ptr if isinstance(ptr, np.ndarray) else ptr.cpu().numpy()
 

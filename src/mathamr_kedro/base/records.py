@@ -151,14 +151,14 @@ class Judgment(NamedTuple):
 
 
 TEXT = "text"
-"""Kind of what is outside of statements."""
+"""Kind of the text outside statements."""
 
 
 class Statement(NamedTuple):
     """A post of an own corpus that is a statement: a theorem, lemma, definition, ...
 
-    With ``unit: statement`` every document has a row here; what is outside of
-    statements has the kind ``text``.
+    With ``unit: statement`` every document has a row here; text outside statements has
+    the kind ``text``.
     """
 
     post_id: PostId
@@ -209,14 +209,14 @@ class ChosenPost(NamedTuple):
 
 
 TRANSIENT = frozenset({"timeout", "worker_died", "out_of_memory", "unreadable_file"})
-"""Reasons of failures that the machine is to blame for."""
+"""Reasons of failures that the machine caused, not the record."""
 
 
 class Failure(NamedTuple):
     """Something wrong with an input record. Nothing is lost silently.
 
-    ``kept`` tells whether the record was kept all the same (``True``: a defect worth
-    knowing) or was dropped (``False``): records read = written + dropped.
+    ``kept`` tells whether the record was kept anyway (``True``: a defect worth knowing)
+    or dropped (``False``): records read = written + dropped.
     """
 
     stage: str
@@ -231,11 +231,11 @@ class Failure(NamedTuple):
     """What was found and what was expected, for a person."""
     kept: bool = False
     kind: str = "permanent"
-    """``transient``: the machine is to blame, and the next run tries again;
+    """``transient``: the machine caused it, and the next run tries again;
     ``permanent``: it would fail again, until its text, the parameters or the code
     change."""
 
     def classify(self) -> Failure:
-        """Return the failure with the kind that its reason has."""
+        """Return the failure with the kind of its reason."""
         kind = "transient" if self.reason in TRANSIENT else "permanent"
         return self._replace(kind=kind)

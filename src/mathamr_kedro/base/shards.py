@@ -5,18 +5,18 @@ posts/
   _shards.json        what is finished, its size and checksum, what it was made from
   posts-00000.parquet
   posts-00001.parquet
-  .previous/          shards of other input that new ones may be made from
+  .previous/          shards of earlier input that may be reused
 ```
 
 A shard is written whole (:mod:`mathamr_kedro.base.files`) and only then entered into
 ``_shards.json``. A file that is not in the list was left by a killed run: nothing reads
-it, and the next run writes it again. So it is with a listed file that is missing or
-whose bytes were changed.
+it, and the next run writes it again. The same holds for a listed file that is missing
+or changed.
 
 ``made_from`` says what the shards were made from (raw files, parameters, versions).
-When it changes, the folder is rebuilt, so results of two inputs never mix. What is
-made from the shards in turn depends on their bytes: if they come out the same, nothing
-else is rebuilt.
+When it changes, the folder is rebuilt, so results of two inputs never mix. Later stages
+depend only on the bytes of the shards: if those come out the same, nothing else is
+rebuilt.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ShardList:
 
     @property
     def checksum(self) -> str:
-        """Of the bytes of all shards: what is made from them depends on it."""
+        """Checksum of the bytes of all shards, on which later stages depend."""
         return checksum(*sorted((n, c.digest) for n, c in self.checksums.items()))
 
     def drop(self, names: set[str]) -> ShardList:
@@ -139,30 +139,31 @@ class StartOfShards:
     """What ``made_from`` consists of, by a name for people. If it is given, shards
     of much work are not discarded without consent."""
     reuse: str = ""
-    """Part that suffices for old shards to be of use: they are kept aside meanwhile."""
+    """Part of it that must stay the same for old shards to be reused; they are set
+    aside."""
     discard: str = ""
-    """Parameter that agrees to discard them, for the message."""
+    """Parameter that permits discarding them, for the message."""
     may_discard: bool = False
     """Its value."""
 
     finished: frozenset[str] = frozenset()
     """Answer: names of the shards that an earlier run made from the same input."""
     sources: Mapping[str, str] = field(default_factory=dict)
-    """Answer: of which shard of the input each finished shard was made."""
+    """Answer: the input shard (checksum) that each finished shard was made from."""
     files: Mapping[str, Path] = field(default_factory=dict)
     """Answer: the finished shards themselves."""
     previous: tuple[Path, ...] = ()
-    """Answer: shards of other input that were kept aside."""
+    """Answer: shards of earlier input that were set aside."""
 
     def is_finished(self, name: str, source: str) -> bool:
-        """Tell whether a shard exists and was made from the shard of a checksum."""
+        """Tell whether a shard exists and was made from the input shard ``source``."""
         # A shard that was made from several has no source.
         return name in self.finished and self.sources.get(name, source) == source
 
     def ask_before_discarding(
         self, folder: Path, seconds: float, parts: Mapping[str, str]
     ) -> None:
-        """Raise :class:`ConfigurationError` if much work would go without consent."""
+        """Raise :class:`ConfigurationError` if hours of work would be lost unasked."""
         if not self.parts or seconds < _ASK_SECONDS or self.may_discard:
             return
         changed = [n for n, v in self.parts.items() if parts.get(n, v) != v]
@@ -210,9 +211,9 @@ class EndOfShards:
 
 
 class WorkTime:
-    """Seconds of work in a folder, in a file of it.
+    """Seconds of work in a folder, kept in a file there.
 
-    It differs between runs, what they made does not.
+    Times differ between runs; what the runs made does not.
     """
 
     NAME = ".seconds"
@@ -222,7 +223,7 @@ class WorkTime:
         self._since: float | None = None
 
     def start(self) -> None:
-        """Begin to measure."""
+        """Start measuring."""
         self._since = time.monotonic()
 
     def read(self) -> float:
@@ -238,7 +239,7 @@ class WorkTime:
             write_text(self._path, f"{self.read() + self._since - since:.1f}\n")
 
     def forget(self) -> None:
-        """Count from nothing."""
+        """Reset to zero."""
         self._path.unlink(missing_ok=True)
 
 
@@ -260,7 +261,7 @@ def pair_shards(
     read: int,
     source: str = "",
 ) -> tuple[Shard, Shard]:
-    """Return the shards of failures and of texts; what has no text was dropped."""
+    """Return the shards of failures and of texts; items without a text were dropped."""
     written = len(texts)
     counts = {"read": read, "written": written, "dropped": read - written}
     return (
@@ -292,7 +293,7 @@ class ShardFolder:
 
     @property
     def checksum(self) -> str:
-        """Of the bytes of all shards: what is made from them depends on it."""
+        """Checksum of the bytes of all shards, on which later stages depend."""
         return self.read_list().checksum
 
     @property
@@ -302,17 +303,17 @@ class ShardFolder:
 
     @property
     def counts_by_shard(self) -> Mapping[str, Mapping[str, int]]:
-        """The account of each shard."""
+        """Counts of each shard."""
         return self.read_list().counts
 
     @property
     def counts(self) -> dict[str, int]:
-        """The account over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
+        """Counts over all shards, e.g. ``{"read": 9, "written": 9, ...}``."""
         names = dict.fromkeys(n for c in self.counts_by_shard.values() for n in c)
         return {name: self.total(name) for name in names}
 
     def finished(self, made_from: str) -> frozenset[str]:
-        """Return the names of the whole shards that were made from the same input."""
+        """Return the names of the intact shards that were made from the same input."""
         found = self.read_list()
         if found.made_from != made_from:
             return frozenset()
@@ -367,7 +368,7 @@ class ShardFolder:
         shutil.rmtree(self.path / _PREVIOUS, ignore_errors=True)
 
     def files(self) -> list[Path]:
-        """Return the finished shards in order; refuse an unfinished folder.
+        """Return the finished shards in order.
 
         Raises:
             MissingInputError: it is missing or unfinished.
@@ -386,7 +387,7 @@ class ShardFolder:
         return [self.locate(name) for name in sorted(found.counts)]
 
     def check(self, file: Path) -> Path:
-        """Refuse a shard whose bytes were changed; each is read once in a process.
+        """Check the bytes of a shard; each is read once in a process.
 
         Raises:
             DamagedFileError: it is not what was written.
@@ -399,7 +400,7 @@ class ShardFolder:
         return file
 
     def list_damage(self) -> list[str]:
-        """Return what is wrong with the listed shards, a line for each; all is read."""
+        """Read all listed shards; return a line for each that is damaged."""
         known = sorted(self.read_list().checksums.items())
         return list(find_damage({self.locate(n): c for n, c in known}, _REMEDY))
 
@@ -486,7 +487,7 @@ class ShardFolder:
         return new
 
     def _put_aside(self, found: ShardList) -> None:
-        """Move whole shards to where the next ones may take from them."""
+        """Set intact shards aside, where the next ones may reuse them."""
         aside = self.path / _PREVIOUS
         aside.mkdir(exist_ok=True)
         for name in found.counts.keys() - self._find_damaged(found):

@@ -2,7 +2,7 @@
 
 M.F. Porter, *An algorithm for suffix stripping*, Program 14(3), 1980, with the changes
 that NLTK made to it (words of two letters stay, ``dying`` is ``die``, ``enjoy`` keeps
-its ``y``). It gives the very stems of NLTK, whose package takes seconds to load.
+its ``y``). Its stems are identical to those of NLTK, which takes seconds to load.
 
 A word is [C](VC){m}[V], where C is a sequence of consonants and V one of vowels; m is
 its measure. Each step strips or replaces at most one suffix, if what comes before

@@ -1,4 +1,4 @@
-"""Names for the plain values that travel through the project.
+"""Aliases of the plain values that the project passes around.
 
 Ids are strings everywhere: ARQMath numbers its posts, NTCIR-12 names them
 (``Riemann_zeta_function:12``), and an own corpus uses file names.

@@ -16,7 +16,7 @@ class Vocabulary:
 
     Args:
         names: in the order of their numbers, special ones first.
-        generalise: returns the special name that a name without a number is read as.
+        generalise: maps a name without a number to a special name.
 
     >>> vocabulary = Vocabulary(["?", "V!?", "V!x"], lambda name: name[:2] + "?")
     >>> [vocabulary.find(name) for name in ("V!x", "V!y", "N!7")]
@@ -34,7 +34,7 @@ class Vocabulary:
         return len(self.names)
 
     def find(self, name: str) -> int:
-        """Return the number of a name, or of what it is read as."""
+        """Return the number of a name, or of the special name that replaces it."""
         number = self._numbers.get(name)
         if number is None:
             number = self._numbers.get(self._generalise(name), 0)
@@ -69,7 +69,7 @@ class Vocabulary:
 
 
 def choose_frequent(counts: Mapping[str, int], min_count: int = 1) -> Sequence[str]:
-    """Return names that were met often enough, the most frequent first.
+    """Return names that occur often enough, the most frequent first.
 
     >>> choose_frequent({"x": 3, "z": 1, "y": 3}, min_count=2)
     ['x', 'y']

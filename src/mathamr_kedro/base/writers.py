@@ -6,8 +6,8 @@
       .lock          held by the operating system while its owner lives
       .writer.json   who that is
 
-Readers never ask. Processes that a writer starts (the cells of an experiment) may write
-beside it: they inherit its token, and what they share has locks of its own.
+Readers need no lock. Processes that a writer starts (the cells of an experiment) may
+write as well: they inherit its token, and shared files have locks of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOKEN = "MATHAMR_WRITER"
 """Environment variable that tells a child which writer it belongs to."""
 _RECORD = ".writer.json"
 _MADE_HERE: set[str] = set()
-"""Tokens of this process: what it starts inherits them, it does not."""
+"""Tokens that this process made; a token in the environment may be inherited."""
 
 
 class WriterLock:

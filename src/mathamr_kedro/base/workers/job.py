@@ -22,7 +22,7 @@ class RayConfig:
     ``ray://HOST:10001`` from outside. ``None``: the one that ``$RAY_ADDRESS`` names or
     that runs on this machine; if there is none, one that ends with the run."""
     cpus_per_worker: float = 0.5
-    """Below one, so that actors never hold every CPU: then nothing else could start."""
+    """Below one: if actors held every CPU, nothing else could start."""
     gpus_per_worker: float = 0.0
     """Ray shows an actor only its own GPUs, the first as ``cuda:0``."""
 
@@ -43,7 +43,7 @@ class WorkerConfig:
     """A worker that is not ready by then (models to load) stops the run; time that it
     waits for a place in a cluster, while others work, does not count."""
     items_per_process: int = 50_000
-    """After so many items a worker is replaced: libraries that leak stay bounded."""
+    """After so many items a worker is replaced, which bounds memory leaks."""
     ray: RayConfig = field(default_factory=RayConfig)
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ Function = Callable[[Sequence[Any]], Sequence[Any]]
 Reason = Literal["exception", "timeout", "out_of_memory", "unreadable_file"]
 
 STOPPING = (ConfigurationError, MissingInputError)
-"""Errors that no other item would escape: they stop the run instead of failing one."""
+"""Errors that every other item would meet too: they stop the run."""
 
 _slot = [0]
 
@@ -65,13 +65,13 @@ class Event(NamedTuple):
     """What happened to a worker.
 
     ============  ==============================================================
-    ``placed``    it has found its place in a cluster, ``detail``, and loads
+    ``placed``    it has its place in a cluster (``detail``) and is loading
     ``ready``     it has loaded what it needs
     ``finished``  the batch is done: ``results``
-    ``raised``    the function raised, as ``detail`` says; the worker lives on
+    ``raised``    the function raised (``detail``); the worker survives
     ``stopping``  the function raised an ``error`` that concerns the whole run
-    ``died``      the worker is gone, as ``detail`` says
-    ``lost``      so is its machine, or all memory there: no fault of its batch
+    ``died``      the worker is gone (``detail``)
+    ``lost``      so is its machine, or all memory there; the batch is not at fault
     ============  ==============================================================
     """
 

@@ -36,11 +36,11 @@ class Pool(Protocol):
         ...
 
     def submit(self, slot: int, batch: Sequence[Any]) -> None:
-        """Give a worker that is ready, and idle, a batch."""
+        """Give a batch to a worker that is ready and idle."""
         ...
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
-        """Return what happened; wait for it, at most ``timeout`` seconds."""
+        """Wait for events, at most ``timeout`` seconds, and return them."""
         ...
 
     def stop(self, slot: int) -> None:
@@ -103,7 +103,7 @@ class _Worker(NamedTuple):
     """Open file whose end tells the worker that we are gone."""
 
     def kill(self) -> None:
-        """Kill it if it still lives, and close what belonged to it."""
+        """Kill the process if it still runs, and close its pipes."""
         self.process.kill()
         self.process.wait()
         self.connection.close()
@@ -116,7 +116,7 @@ class _ProcessPool:
     They are new programs, so they share no lock, GPU context or thread with the caller,
     and they end themselves when the caller dies, however that happens. The pools of the
     standard library cannot replace it: ``concurrent.futures`` gives up as a whole when
-    a process dies, ``multiprocessing.Pool`` waits for its answer for ever, and neither
+    a process dies, ``multiprocessing.Pool`` waits for its answer forever, and neither
     ends a task that hangs.
     """
 
@@ -139,7 +139,7 @@ class _ProcessPool:
         self._send(slot, batch)
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
-        """Return the events of the workers that have something to say."""
+        """Return the events of the workers that have reported."""
         slots = {w.connection: slot for slot, w in self._workers.items()}
         ready = wait(list(slots), timeout)
         return [(slots[c], self._receive(slots[c])) for c in ready]  # type: ignore[index]

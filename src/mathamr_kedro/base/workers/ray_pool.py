@@ -23,11 +23,11 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, Wor
 from mathamr_kedro.base.workers.job import Event, Function, Job, RayConfig
 
 _SECONDS_TO_ANSWER = 10.0
-"""Until a cluster counts as unreachable; Ray itself would ask for minutes."""
+"""Seconds until a cluster counts as unreachable; Ray itself tries for minutes."""
 
 
 _LONGEST = 400
-"""Characters of what an error says; some of Ray's come with tables of processes."""
+"""Characters of an error that are kept; some of Ray's contain tables of processes."""
 _ON_NODES = " (a Ray worker says so: every node needs the data at the same paths)"
 
 
@@ -119,7 +119,7 @@ class RayPool:
 
 
 class _Actor:
-    """A job that is spoken to in bytes.
+    """A job whose input and output are bytes.
 
     Ray would hand out arrays of the object store, read-only, and keep their
     room there for as long as somebody holds them. Results are to be those of the other
@@ -191,7 +191,7 @@ def _knock(address: str | None) -> None:
 
 
 def _check_resources(nodes: Sequence[dict[str, Any]], config: RayConfig) -> None:
-    """Refuse a worker that no node could hold even if it were empty."""
+    """Reject a worker that no node could hold even if it were empty."""
     needed = {"CPU": config.cpus_per_worker, "GPU": config.gpus_per_worker}
     found = [
         {name: node["Resources"].get(name, 0) for name in needed}

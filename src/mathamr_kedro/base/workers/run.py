@@ -17,15 +17,15 @@ from mathamr_kedro.base.workers.pools import Pool, make_pool
 logger = logging.getLogger(__name__)
 
 _OPEN_PARTITIONS = 32
-"""Partitions begun and not yet given back, at most: bounds memory when one hangs."""
+"""Partitions begun and not yet yielded, at most: bounds memory when one hangs."""
 _ATTEMPTS = 2
-"""An item whose worker died is tried again once: the killer may have been another."""
+"""An item whose worker died is tried once more: another one may have killed it."""
 _START_ATTEMPTS = 3
-"""Workers in a row that may fail to start before the first one ever worked ..."""
+"""Workers in a row that may fail to start before the first one has worked ..."""
 _RESTART_ATTEMPTS = 10
-"""... and after that: then something outside kills them, and may stop to do so."""
+"""... and after that: then the cause is outside, and may go away."""
 _LOSSES = 5
-"""Machines that may be lost with a batch before it is treated as what kills them."""
+"""Machines that may be lost with a batch before the batch is taken for the cause."""
 
 
 class Partition(NamedTuple):
@@ -95,9 +95,9 @@ def run_partitions(
         partitions: read as workers become free, so a generator of any length will do.
         config: runner and limits; they never change a result.
         named: what the items are, for lines of progress after each batch; ``None``: the
-            caller tells of finished partitions.
-        total: number of the items, and of others that count with them.
-        count_others: how many others of ``total`` are done with a partition.
+            caller reports finished partitions.
+        total: number of the items, plus others that are counted with them.
+        count_others: how many others of ``total`` each partition completes.
 
     Yields:
         The partitions in their order, each once, with one result per item.
@@ -222,7 +222,7 @@ class _Run:
             slot.deadline = _add_seconds(self.config.start_timeout_s)
 
     def _find_tasks(self, count: int) -> bool:
-        """Open partitions until so many tasks wait; tell whether they do."""
+        """Open partitions until ``count`` tasks wait; tell whether so many do."""
         while len(self.todo) < count and len(self.open) < _OPEN_PARTITIONS:
             partition = next(self.source, None)
             if partition is None:
@@ -288,7 +288,7 @@ class _Run:
             )
 
     def _note_lost_start(self, event: Event) -> None:
-        """Wait for machines to come back, or to have memory again; not for ever."""
+        """Wait a limited time for machines to come back, or to have memory again."""
         limit, now = self.config.start_timeout_s, time.monotonic()
         self.since = self.since or now
         if any(slot.is_ready for slot in self.slots) or now - self.since < limit:
