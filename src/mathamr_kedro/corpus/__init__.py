@@ -1,8 +1,8 @@
-"""Collections read, cleaned and described: raw files to the records of all stages.
+"""Readers of collections: raw files to clean records for all stages.
 
 ```
 arqmath, formula_pool, ntcir12, own_files     kinds of Collection (raw)
-beir, premises (json_records)                 benchmarks of others
+beir, premises (json_records)                 published benchmarks
    │ known_items                              other queries over any of them
    │ subset                                   its judged posts only
    │ xml_records, topics, judgments
@@ -16,9 +16,9 @@ extraction ──► Post, Comment, Topic           markup (scanning): to flat t
 tables (Arrow), formula_index, training (pairs, formulas), report
 ```
 
-Files that others publish too (qrels, notes about topics, TSV tables) are read by
-:mod:`mathamr_kedro.trec`. Names are imported when they are first used: a table needs no
-reader of XML.
+Files in public formats (qrels, notes about topics, TSV tables) are read by
+:mod:`mathamr_kedro.trec`. Names are imported when they are first used: reading a table
+loads no XML parser.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ The formula index is three families of TSV files with the same rows in the same 
 
 The older v2 files have ``id post_id thread_id type visual_id formula``. Files may be
 gzipped, rows are read by the rule of :mod:`mathamr_kedro.trec.tables`. The families are
-read side by side, never as a whole. Ids are numbers: the visual index keeps them so.
+read in parallel, row by row. Ids are numbers, and the visual index stores them as such.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _read_lines(path: Path) -> Iterator[_Line | Failure]:
 
 
 class FormulaJoin:
-    """Joins rows of the families; a row may wait for its twin for a while."""
+    """Joins rows of the families; keeps rows until their counterparts are read."""
 
     def __init__(self, files: Mapping[str, Path]) -> None:
         self._readers = {family: _read_lines(path) for family, path in files.items()}
@@ -218,7 +218,7 @@ class ArqmathFiles:
     qrels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Task (``task1``, ``task2``) to its files."""
     examples: tuple[ExampleFiles, ...] = ()
-    """They come after the posts, and are never returned by a search."""
+    """Texts to learn from: they come after the posts, and no search returns them."""
 
 
 _PUBLISHED = "https://www.cs.rit.edu/~dprl/ARQMath/arqmath-resources.html"
@@ -232,7 +232,7 @@ class ArqmathCollection(Collection):
         self._are_editions_whole = False
 
     def check_layout(self) -> list[Path]:
-        """Return all raw files; refuse a folder that lacks one.
+        """Return all raw files.
 
         Raises:
             MissingInputError: names the missing part, the place and the remedy.
@@ -250,7 +250,7 @@ class ArqmathCollection(Collection):
         return files
 
     def _check_editions(self) -> None:
-        """Check that each edition of the topics has its formula files, once."""
+        """Check that each edition of the topics has one set of formula files."""
         patterns = {f: p for f, p in self._files.topic_formulas.items() if any(p)}
         if not patterns or self._are_editions_whole:
             return

@@ -1,4 +1,4 @@
-r"""Benchmarks in the form of BEIR and MTEB: a folder of documents, queries, judgments.
+r"""Benchmarks in the format of BEIR and MTEB: documents, queries and judgments.
 
 ```
 corpus.jsonl       {"_id": "d1", "title": "Primes", "text": "Let $p$ be ..."}
@@ -45,7 +45,7 @@ from mathamr_kedro.trec import TREC, iter_judgments
 _TASK = "task1"
 """Documents are found for texts, as answers are in ARQMath."""
 _QUERY = "query:"
-"""Before the id of a training query that is no document."""
+"""Prefix of the id of a training query that is not a document."""
 _ENDINGS = (".jsonl", ".jsonl.gz", ".parquet")
 _QRELS_ENDINGS = (".tsv", ".tsv.gz", *_ENDINGS)
 _COLUMNS = ("query-id", "corpus-id", "score")
@@ -56,11 +56,11 @@ class BeirFiles:
     """What is read of a benchmark, and how."""
 
     split: str = "test"
-    """Whose queries and judgments are the topics."""
+    """Split whose queries and judgments are the topics."""
     training_split: str | None = "train"
-    """Whose judgments are training pairs, if its file is there; ``None``: none."""
+    """Split whose judgments are training pairs, if its file exists; ``None``: none."""
     format: Markup = "markdown"
-    """Of texts that name none of their own."""
+    """Format of texts that do not name theirs."""
 
 
 class BeirCollection(Collection):
@@ -77,7 +77,7 @@ class BeirCollection(Collection):
         return (self._markup,)
 
     def posts(self) -> Iterator[RawPost | Failure]:
-        """Yield the documents, then the training queries that are none of them."""
+        """Yield the documents, then the training queries that are not documents."""
         yield from self._read_rows(self._find_documents())
         for row in self._training_queries.values():
             if row.post_id not in self._asked_documents:
@@ -85,7 +85,7 @@ class BeirCollection(Collection):
                 yield row._replace(post_id=post_id, post_type="example")
 
     def topics(self) -> Iterator[RawTopic | Failure]:
-        """Yield the queries that the split judges; all if nothing is judged."""
+        """Yield the queries that the split judges; all if there are no judgments."""
         judged = self._list_judged(self._split)
         seen: set[TopicId] = set()
         for row in self._read_rows(self._find_queries()):

@@ -1,7 +1,7 @@
 r"""Formulas between delimiters: ``$..$``, ``\(..\)``, ``\begin{align}..\end{align}``.
 
-The search takes time that grows with the length of the text: the end of a formula is
-looked for once, not once for each ``\(`` that is never closed
+The search is linear in the length of the text: the end of a formula is searched for
+once, not once for each ``\(`` that is never closed
 (:mod:`mathamr_kedro.corpus.scanning`).
 """
 
@@ -62,7 +62,7 @@ _LONGEST_SIZE = len(r"\middle")
 
 
 class Delimited(NamedTuple):
-    """A formula of a flat text, or the mark of one that was taken out before."""
+    """A formula in a flat text, or the mark of one that was already extracted."""
 
     start: int
     end: int
@@ -72,7 +72,7 @@ class Delimited(NamedTuple):
 
 
 def find_formulas(text: str, is_latex: bool = False) -> Iterator[Delimited]:
-    r"""Yield formulas and marks in their order; none reaches over a mark.
+    r"""Yield formulas and marks in order; no formula extends over a mark.
 
     Args:
         text: to search.
@@ -198,7 +198,7 @@ def split_punctuation(latex: str) -> tuple[str, str]:
     >>> split_punctuation(r"1, 2, ..."), split_punctuation(r"x\,")
     (('1, 2, ...', ''), ('x\\,', ''))
 
-    A delimiter is no punctuation, whatever character it is:
+    A delimiter is not punctuation, whatever character it is:
 
     >>> split_punctuation(r"\left| x \right."), split_punctuation(r"\left| x \right.,")
     (('\\left| x \\right.', ''), ('\\left| x \\right.', ','))

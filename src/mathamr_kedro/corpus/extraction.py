@@ -1,7 +1,7 @@
-"""From raw records to clean ones, batch by batch, nothing lost on the way.
+"""Cleaning of raw records, batch by batch; every dropped record is counted.
 
 Every function turns an iterator of raw records into batches; a batch holds the clean
-records, the failures, and its account: ``read = written + dropped``.
+records, the failures, and its counts: ``read = written + dropped``.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from mathamr_kedro.corpus.raw import (
 )
 
 VERSION = 8
-"""Of what the readers and the cleaner make of raw files; another one rebuilds it."""
+"""Version of readers and cleaner; another one rebuilds the tables."""
 
 CUT = "text_cut"
-"""Reason of the note about a post that is too long to be read whole."""
+"""Reason of the note about a post that is too long and was cut."""
 
 _COPIED = [name for name in Post._fields if name in RawPost._fields]
 
@@ -68,7 +68,7 @@ def clean_in_batches(
     Args:
         raw: raw records and failures of the reader.
         clean: returns the clean record (``None``: dropped) and what was wrong; absent:
-            records are as they should be.
+            records are clean already.
         size: raw records per batch.
         is_finished: tells by number whether a batch was written by an earlier run.
     """
@@ -140,9 +140,9 @@ def clean_text(
     find_row: FormulaLookup | None = None,
     markup: str = "html",
 ) -> tuple[CleanText, FormulaMarks]:
-    """Return title and body as one clean text, and the formulas as they were found.
+    """Return title and body as one clean text, and the formulas found in it.
 
-    What is too long is cut: see :data:`MAX_TEXT` and :data:`MAX_FORMULAS`.
+    Texts that are too long are cut: see :data:`MAX_TEXT` and :data:`MAX_FORMULAS`.
 
     Args:
         title: may be empty.
@@ -162,14 +162,14 @@ def clean_text(
 
 
 class PostCleaner:
-    """Turns raw posts into posts; knows the ids it has seen."""
+    """Turns raw posts into posts; remembers their ids to detect duplicates."""
 
     def __init__(self, find_row: FormulaLookup | None = None) -> None:
         self._find_row = find_row
         self._seen: set[str] = set()
 
     def watch(self, raw: Iterable[RawPost | Failure]) -> Iterator[RawPost | Failure]:
-        """Pass raw posts on; the second post with an id becomes a failure.
+        """Yield the raw posts; the second post with an id becomes a failure.
 
         Works on the raw stream, so that ids of batches of an earlier run count too.
         """

@@ -1,10 +1,10 @@
-"""Files of other programs as texts: notebooks, Word, PDF, Lean, encodings.
+"""Readers of other programs' files: notebooks, Word, PDF, Lean; encodings.
 
-Pandoc reads what has a structure, and equations with it, as Markdown; of a PDF only the
-text layer is left, page by page. Both are the extra ``formats``.
+Pandoc converts structured formats with their equations to Markdown; of a PDF only the
+text layer is read, page by page. Both need the extra ``formats``.
 
-Lean is read without Lean: comments, namespaces and the start of each command suffice.
-Proofs, private declarations and those without a name are skipped::
+Lean files are read without Lean: comments, namespaces and the start of each command
+suffice. Proofs, private declarations and those without a name are skipped::
 
     /-- Addition is commutative. -/
     @[simp] theorem add_comm (a b : ℕ) : a + b = b + a := by ...
@@ -38,7 +38,7 @@ _BOMS = (b"\xff\xfe", b"\xfe\xff")
 _LIKELY = [
     "utf_16", "cp1252", "cp1251", "gb18030", "shift_jis", "euc_kr", "big5",
 ]  # fmt: skip
-"""What texts of mathematics are written in if not in UTF-8, the likeliest first."""
+"""Encodings of mathematical texts besides UTF-8, the likeliest first."""
 
 _CODE_CELL = re.compile(r"^``` \w*\n.*?^```$\n?", re.MULTILINE | re.DOTALL)
 _HEAD = 20_000  # bytes in which an encoding is declared
@@ -46,7 +46,7 @@ _INPUTENC = {
     "latin9": "iso8859-15", "ansinew": "cp1252", "applemac": "mac-roman",
     "macce": "mac-latin2", "utf8x": "utf-8",
 }  # fmt: skip
-"""Names of LaTeX's that Python does not know."""
+"""LaTeX's names of encodings that Python does not know."""
 
 KINDS = {
     "theorem": "theorem", "lemma": "lemma", "def": "definition",
@@ -69,7 +69,7 @@ _MAX_STATEMENT = 2000  # characters; longer ones are generated
 
 
 def check_size(path: Path) -> None:
-    """Refuse a file that is too large to be read; pictures make some formats large."""
+    """Reject a file that is too large to be read; pictures make some formats large."""
     limit = MAX_FILE * (10 if path.suffix.lower() in (".pdf", *PANDOC) else 1)
     if path.stat().st_size > limit:
         raise MalformedInputError(
@@ -80,7 +80,7 @@ def check_size(path: Path) -> None:
 def read_with_pandoc(path: Path) -> str:
     """Return a notebook, reStructuredText or Word file as Markdown.
 
-    Code cells of notebooks and their outputs are no text.
+    Code cells of notebooks and their outputs are left out.
 
     Raises:
         MissingInputError: Pandoc is not installed.
@@ -139,13 +139,13 @@ def read_pdf(path: Path) -> tuple[str, list[str]]:
 def decode(content: bytes) -> tuple[str, str]:
     r"""Return the text of a file, and its encoding if that is not UTF-8.
 
-    It is what ``inputenc`` or a ``<meta>`` element declares, or else guessed.
+    The encoding is what ``inputenc`` or a ``<meta>`` element declares, or else guessed.
 
     >>> decode(b"\\usepackage[latin1]{inputenc} caf\xe9")
     ('\\usepackage[latin1]{inputenc} café', 'latin1, as declared')
 
     Raises:
-        UnicodeDecodeError: it is no text.
+        UnicodeDecodeError: it is not text.
     """
     try:
         return content.decode("utf-8-sig"), ""
@@ -181,7 +181,7 @@ class LeanPart(NamedTuple):
 
 
 def read_lean(text: str) -> Iterator[LeanPart]:
-    r"""Yield declarations and texts of a module in their order.
+    r"""Yield declarations and texts of a module in order.
 
     >>> source = "namespace Nat\n/-- Sums. -/\ntheorem a (n : ℕ) : n = n := rfl\n"
     >>> [part[1:] for part in read_lean(source)]

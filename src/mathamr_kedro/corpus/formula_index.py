@@ -5,9 +5,9 @@ formula index ──┬─ ReturnableRule ──► returnable_formulas ──�
                 └─ VisualIndex ─────► the row of a formula of a text
 ```
 
-The rule of the lab: whatever is in the formula index may be returned, formulas of
-comments too, but for those with an issue ``d`` (the formula is not in the XML). A
-collection without an index returns the formulas of its texts.
+The rule of the lab: every formula of the index may be returned, those of comments too,
+except those with an issue ``d`` (the formula is not in the XML). A collection without
+an index returns the formulas of its texts.
 
 Rows are in one SQLite file: 28 million formulas take some 2 GB on disk and, while posts
 are read, only the pages that are touched in memory.
@@ -45,11 +45,11 @@ CREATE TABLE formulas (
 )
 """
 FormulaPlace: TypeAlias = Literal["title", "question", "answer", "comment", "body"]
-"""Where a formula occurs; ``body``: in a text that is neither question nor answer."""
+"""Where a formula occurs; ``body``: in a text other than a question or an answer."""
 
 
 class VisualIndex:
-    """Looks up the visual id of a formula id, its LaTeX and whose formula it is."""
+    """Looks up the visual id, the LaTeX and the owner of a formula by its id."""
 
     COLUMNS = ("formula_id", "visual_id", "post_id", "comment_id", "latex")
     """What the index is built from; all but the first two may be missing."""
@@ -80,7 +80,7 @@ class VisualIndex:
         return None if row is None else row.visual_id
 
     def find_row(self, formula_id: str) -> FormulaRow | None:
-        """Return what the index says about a formula; ``None``: it is unknown."""
+        """Return the row of a formula; ``None``: it is unknown."""
         if not is_number(formula_id):
             return None
         find = "SELECT visual_id, owner, latex FROM formulas WHERE id = ?"
@@ -149,7 +149,7 @@ class ReturnableRule:
     )  # fmt: skip
     """Places whose formulas may be returned."""
     issues_excluded: tuple[str, ...] = ("d", "dv")
-    """Issues of the formula index whose formulas may not."""
+    """Issues of the formula index whose formulas may not be returned."""
 
     def choose(self, formulas: pa.Table) -> pa.Table:
         """Return the rows of the formula index that may be returned.

@@ -9,8 +9,8 @@ qrels          B.1  0  17  3
 ```
 
 Each formula becomes a post of its own, so that all stages work as they do on posts: the
-visual id is the id of the post and of its formula. LaTeX is often missing; there the
-text shows a bracket string. Other columns are passed over.
+visual id is the id of the post and of its formula. If its LaTeX is missing, the text
+shows a bracket string. Other columns are ignored.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class FormulaPoolFiles:
 
 
 class PoolRow(NamedTuple):
-    """A formula with what it is named after: its visual id, or its topic."""
+    """A formula with its visual id or its topic."""
 
     source: str
     place: str
@@ -102,14 +102,14 @@ class FormulaPool(Collection):
     }
 
     def posts(self) -> Iterator[RawPost | Failure]:
-        """Yield each formula as a document that says nothing else."""
+        """Yield each formula as a document of its own."""
         return convert(
             self._formula_rows(),
             lambda row: RawPost(row.source, row.place, row.owner, body=row.body),
         )
 
     def formulas(self) -> Iterator[Formula | Failure]:
-        """Yield what is in the posts, with its trees."""
+        """Yield the formulas of the posts, with their trees."""
         for row in self._formula_rows():
             if not isinstance(row, Failure):  # reported with the posts
                 yield _formula(row, self._name_visual(row))

@@ -38,13 +38,13 @@ def read_posts(
     markup: Markup,
     texts: Sequence[str] = _TEXTS,
 ) -> Iterator[RawPost | Failure]:
-    """Yield the documents of records, and a question and its answer of a thread.
+    """Yield the documents of records; of a thread, its question and its answer.
 
     Args:
         records: with a text, or a question with or without its answer.
         source: name of the file.
         markup: of records that do not name theirs.
-        texts: fields of which each record has one.
+        texts: fields of which each record must have one.
     """
     for found in records:
         if isinstance(found, Failure):
@@ -179,7 +179,7 @@ def _read_jsonl(path: Path, source: str) -> Iterator[Record | Failure]:
 
 
 def _read_lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines; of one that is too long no more than shows it."""
+    """Yield lines; of one that is too long, only as much as shows that."""
     while line := stream.readline(MAX_FILE + 1):
         yield line
         while len(line) > MAX_FILE and not line.endswith(b"\n"):

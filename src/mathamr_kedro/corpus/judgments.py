@@ -27,7 +27,7 @@ _DENSE_FROM = 500
 
 
 def read_judgments(path: Path, source: str, task: str) -> Iterator[Judgment | Failure]:
-    """Yield the judgments of one file; lines that are none are failures.
+    """Yield the judgments of one file; other lines are failures.
 
     See :mod:`mathamr_kedro.trec.qrels` for the rule; the grades are those of ARQMath,
     or of NTCIR-12 for the task ``ntcir12``.
@@ -65,7 +65,7 @@ def unknown_posts(
 
 
 def check_formula_ids(judgments: Iterable[Judgment], index: VisualIndex) -> None:
-    """Refuse Task 2 judgments that are not written in visual ids of the index.
+    """Reject Task 2 judgments that do not use visual ids of the index.
 
     Raises:
         MalformedInputError: names the file, what its ids look like, and the remedy.

@@ -1,4 +1,4 @@
-r"""Queries whose answers are known, asked of any collection: names, slogans, titles.
+r"""Queries with known answers for any collection: names, slogans, titles.
 
 ```
 queries.jsonl     {"id": "name-012", "kind": "name", "text": "Baer's criterion",
@@ -8,9 +8,8 @@ queries.jsonl     {"id": "name-012", "kind": "name", "text": "Baer's criterion",
 ``relevant`` holds ids of documents, or names of those that have no id. ``tags`` and
 ``titles`` instead of a file are queries made from the posts: the name of a tag asks for
 the answers under it, the title of a question for its answers. A query none of whose
-answers is a document is dropped and reported. If a collection knows its statements,
-they are the candidates, and not the prose between them. Nothing is learnt here: there
-are no training pairs.
+answers is a document is dropped and reported. If a collection has statements, only they
+are candidates, not the prose between them. There are no training pairs.
 """
 
 from __future__ import annotations
@@ -51,12 +50,12 @@ _Query = tuple[RawTopic, tuple[PostId, ...]]
 
 
 class KnownItems(Collection):
-    """Another collection with queries in place of its topics.
+    """A collection with these queries in place of its topics.
 
     Args:
         documents: the collection.
         queries: files in JSONL, ``tags``, ``titles``.
-        names: whether the names of documents can be searched.
+        names: whether the names of documents are searched.
     """
 
     def __init__(
@@ -86,7 +85,7 @@ class KnownItems(Collection):
         return (str(self._names), *self._documents._settings)
 
     def posts(self) -> Iterator[RawPost | Failure]:
-        """Yield the documents, without their names if these are not searched."""
+        """Yield the documents, without names if these are not searched."""
         return self._filter(self._documents.posts(), title="")
 
     def comments(self) -> Iterator[RawComment | Failure]:
@@ -98,7 +97,7 @@ class KnownItems(Collection):
         return self._documents.formulas()
 
     def statements(self) -> Iterator[Statement | Failure]:
-        """Yield what is known of the documents that are statements."""
+        """Yield the records of the documents that are statements."""
         return self._filter(self._documents.statements(), name=None)
 
     def _filter(
@@ -116,7 +115,7 @@ class KnownItems(Collection):
         return self._documents.statement_links()
 
     def topics(self) -> Iterator[RawTopic | Failure]:
-        """Yield the queries; those without an answer here are failures."""
+        """Yield the queries; those without an answer in the collection are failures."""
         seen: set[str] = set()
         for found in self._read():
             if isinstance(found, Failure):

@@ -1,4 +1,4 @@
-"""HTML, Markdown, LaTeX and plain text to text as a reader would read it.
+"""HTML, Markdown, LaTeX and plain text to flat text with marks for formulas.
 
 ```
 <p>Let <span class="math-container" id="7">x</span> be real:</p><ul><li>even</li></ul>
@@ -11,8 +11,8 @@ Let ⟦0⟧ be real:          marks: formula 0 has the id "7" and the LaTeX "x"
 Formulas are kept apart: :mod:`.placeholders` turns their marks into ``FORMULA_n``.
 
 Bodies are scanned for tags (:mod:`.scanning`) instead of parsed: posts hold stray ``<``
-inside LaTeX that an HTML parser would read as tags, and it is ten times faster. All of
-it takes time that grows with the length of the text, whatever it holds.
+inside LaTeX that an HTML parser would read as tags, and scanning is ten times faster.
+It is linear in the length of the text, whatever the text holds.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class MarkdownBlocks(NamedTuple):
     """Where blocks start and end."""
 
     headings: list[tuple[int, int, int, str]]
-    """Of the first three levels, underlined ones too, each with its level and title."""
+    """Headings of the first three levels, underlined ones too, with level and title."""
     indented: list[tuple[int, int]]
     """Code that is indented by four blanks or a tab."""
 
@@ -82,7 +82,7 @@ def render_markdown(text: str) -> str:
 def find_markdown_blocks(text: str) -> MarkdownBlocks:
     r"""Find headings and indented code.
 
-    Lines of a displayed formula are neither, whatever they look like.
+    Lines of a displayed formula are ignored, whatever they look like.
 
     >>> find_markdown_blocks("Primes\n======\n\n    # no heading\n")
     MarkdownBlocks(headings=[(0, 14, 1, 'Primes')], indented=[(15, 32)])

@@ -6,8 +6,8 @@ r"""MathML in documents: the LaTeX of a ``<math>`` element.
 <math><msup><mi>x</mi><mn>2</mn></msup></math>                          x^{2}
 ```
 
-If authors gave no LaTeX, it is written from the Presentation MathML, to be shown and
-to tell formulas apart; the trees of a formula are built from the MathML itself.
+Without given LaTeX, it is generated from the Presentation MathML for display and as an
+identity; the trees of a formula are built from the MathML itself.
 """
 
 from __future__ import annotations
@@ -82,17 +82,17 @@ class MathElement(NamedTuple):
     """
 
     markup: str
-    """Tags and all."""
+    """With its tags."""
     attributes: str = ""
     """Of its first tag."""
 
     @property
     def has_content(self) -> bool:
-        """Whether it holds Content MathML too."""
+        """Whether it contains Content MathML too."""
         return any(find_blocks(self.markup, _CONTENT, {"": _END_OF_CONTENT}))
 
     def read_latex(self) -> str:
-        """Return its LaTeX, empty if nothing is in it."""
+        """Return its LaTeX, empty if the element is."""
         for opened, closed in find_blocks(self.markup, _TEX, {"": _END_OF_TEX}):
             return unescape_text(self.markup[opened.end() : closed.start()]).strip()
         found = _ALTTEXT.search(self.attributes)
@@ -135,7 +135,7 @@ def _write_parts(element: _Element, depth: int) -> list[str]:
 
 
 def _join(pieces: Sequence[str]) -> str:
-    """Put pieces together; a command and a letter after it stay apart."""
+    """Join pieces; keep a command and a letter after it apart."""
     joined: list[str] = []
     for piece in filter(None, pieces):
         if joined and piece[0].isalpha() and _ENDS_IN_COMMAND.search(joined[-1]):

@@ -1,17 +1,17 @@
 r"""NTCIR-12 Wikipedia formula browsing: articles, queries, judgments.
 
-A formula is named after its article and its place in it, ``Riemann_zeta_function:12``.
+A formula is named by its article and its position there, ``Riemann_zeta_function:12``.
 Names hold non-ASCII characters; they are compared as NFC Unicode, everywhere.
 
-Others published the trees of the 1,140 judged formulas and the 20 concrete queries as
-pairs of nodes (GCL-Formula-Retrieval), for networks that need no names::
+The trees of the 1,140 judged formulas and the 20 concrete queries were published as
+pairs of nodes (GCL-Formula-Retrieval), whose labels are numbers::
 
     "Prime_zeta_function:28": [[[60008, 60026, 0], [60000, 60001, 1], [500]], ...]
                                  type   value  node                  edge
 
-What a number means follows from the formulas whose MathML is at hand (the queries, and
-articles if there are some): both trees are walked side by side. A value that none of
-them has keeps its number, ``V!#60208``, and is equal to itself only.
+The meaning of a number is inferred from formulas whose MathML is available (the
+queries, and articles if there are any): both trees are walked in parallel. A value that
+occurs in none of them keeps its number, ``V!#60208``, and equals only itself.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Ntcir12Collection(Collection):
             yield from _read_queries(path)
 
     def topic_formulas(self) -> Iterator[Formula | Failure]:
-        """Yield the formulas of the queries with their MathML, if given."""
+        """Yield the formulas of the queries with their MathML, if it is available."""
         for path in self.list_files("topics"):
             if path.suffix == ".xml":
                 yield from _read_query_formulas(path)
@@ -160,7 +160,7 @@ def _find_math(text: str, article: str) -> Iterator[_MathElement]:
 
 
 def _mark_math(text: str, path: Path) -> str:
-    """Write the formulas of an article in the way of Stack Exchange posts."""
+    """Mark the formulas of an article as Stack Exchange posts do."""
     pieces, position = [], 0
     for math in _find_math(text, _article_name(path)):
         start, end = math.span
@@ -255,11 +255,11 @@ class TupleFiles:
     """The queries as the lab published them, with MathML."""
     qrels: tuple[str, ...]
     articles: tuple[str, ...] = ()
-    """HTML with further formulas, whose names say which tree is theirs."""
+    """HTML with further formulas, matched to trees by name."""
 
 
 class Ntcir12Tuples(FormulaPool):
-    """Lazy reader: each judged formula is a document that says nothing else."""
+    """Lazy reader: each judged formula is a document of its own."""
 
     task = "ntcir12"
     _files: TupleFiles
@@ -366,7 +366,7 @@ class _Names:
         return nodes[min(nodes)]
 
     def _walk(self, theirs: Node, ours: Node, met: dict[_Code, Counter[str]]) -> None:
-        """Note which label is at the place of which number, as far as both agree."""
+        """Learn the label of each number by walking both trees as far as they agree."""
         stack = [(theirs, ours)]
         while stack:
             coded, node = stack.pop()

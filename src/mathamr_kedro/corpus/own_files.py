@@ -66,7 +66,7 @@ from mathamr_kedro.corpus.raw import (
 from mathamr_kedro.corpus.sections import FrontMatter, Section, split_sections
 
 Unit = Literal["statement", "section", "file"]
-"""What a document is; files without statements are read by sections instead."""
+"""Units of which documents are made; files without statements are split by sections."""
 
 _MARKUPS: dict[str, Markup] = {
     ".md": "markdown",
@@ -98,7 +98,7 @@ class OwnCollection(Collection):
         self._lean_kinds: dict[PostId, str] = {}  # of declarations that were read
 
     def check_layout(self) -> list[Path]:
-        """Return all files; refuse a folder that is missing or has nothing to read."""
+        """Return all files."""
         if not self.root.is_dir():
             raise MissingInputError(
                 f"The folder {str(self.root)!r} is missing; name yours: `kedro run "
@@ -114,7 +114,7 @@ class OwnCollection(Collection):
         return files
 
     def list_files(self, part: Part) -> list[Path]:
-        """Return the files that are opened, whatever the part."""
+        """Return the files that are read, whatever the part."""
         return [file for file in self.check_layout() if not self._refuse_link(file)]
 
     @property
@@ -124,7 +124,7 @@ class OwnCollection(Collection):
         return (self._unit, *(f.relative_to(self.root).as_posix() for f in refused))
 
     def _refuse_link(self, path: Path) -> Failure | None:
-        """Return why a link is not followed: only files in the folder are opened."""
+        """Return why a link is not followed: only files inside the folder are read."""
         if not path.is_symlink():
             return None
         source = path.relative_to(self.root).as_posix()
@@ -139,7 +139,7 @@ class OwnCollection(Collection):
         return None
 
     def posts(self) -> Iterator[RawPost | Failure]:
-        """Yield the documents of all files, in the order of their names."""
+        """Yield the documents of all files, ordered by file name."""
         for path in self.check_layout():
             if _markup_of(path) is not None and path.exists():
                 count_bytes(path.stat().st_size)
@@ -150,7 +150,7 @@ class OwnCollection(Collection):
             yield make_failure(source, "", "other_encoding", detail, kept=True)
 
     def statements(self) -> Iterator[Statement | Failure]:
-        """Yield kind, number, name and place of all documents, if asked for."""
+        """Yield kind, number, name and place of documents (``unit: statement``)."""
         if self._unit != "statement":
             return
         yield from self._latex.statements()
@@ -181,7 +181,7 @@ class OwnCollection(Collection):
         return LatexCorpus(self.root, files, self._unit)
 
     def formulas(self) -> Iterator[Formula | Failure]:
-        """Yield all formulas if documents hold MathML; else they are in the texts."""
+        """Yield all formulas if documents hold MathML; texts hold them otherwise."""
         files = (f for f in self.check_layout() if _markup_of(f) != "latex")
         files = (f for f in files if f.suffix.lower() not in _CONVERTED)
         found = (post for file in files for post in self.read_file(file))
@@ -287,7 +287,7 @@ class OwnCollection(Collection):
 
 
 def _convert(read: Callable[[Path], T], path: Path, source: str) -> T | Failure:
-    """Return what a reader of another program's files makes of one."""
+    """Convert a file of another program."""
     try:
         check_size(path)
         return read(path)
@@ -315,7 +315,7 @@ def _list_formulas(post: RawPost) -> Iterator[Formula]:
 
 
 def list_shown(folder: Path) -> list[Path]:
-    """Return what is below a folder and not hidden, such as ``.git``, in order."""
+    """Return the files below a folder in order, without hidden ones (``.git``)."""
     below = len(folder.parts)
     return sorted(
         path

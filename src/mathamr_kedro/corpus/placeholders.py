@@ -6,12 +6,12 @@ clean text     Let FORMULA_0 satisfy FORMULA_1. Then FORMULA_2 th powers ...
 formula_map    FORMULA_1 → id "12:1", LaTeX "x^2=2", offsets in the clean text
 ```
 
-``⟦0⟧`` stands for two private-use characters around a number, so that no text of a
-post can be taken for a formula. Besides the marked formulas, those written as ``$..$``,
+``⟦0⟧`` stands for two private-use characters around a number, so that no text of a post
+can be mistaken for a formula. Besides the marked formulas, those written as ``$..$``,
 ``$$..$$``, ``\(..\)``, ``\[..\]`` or as a bare environment in the text are found.
 
-The formula files are right: LaTeX, visual id and trees of a formula with an id come
-from its row, the text says where it occurs. Each difference has a reason:
+The formula files take precedence: LaTeX, visual id and trees of a formula with an id
+come from its row, its position from the text. Each difference has a reason:
 
 =============================  ====================================================
 ``formula_not_in_index``       no row has this id: the LaTeX of the text is used
@@ -20,7 +20,7 @@ from its row, the text says where it occurs. Each difference has a reason:
 ``formula_without_latex``      its row has no LaTeX: that of the text is used
 ``formula_without_text``       the text has an id and no LaTeX: that of the row is used
 ``formula_other_punctuation``  only the mark that ends the sentence differs
-``formula_other_spelling``     spelt differently, drawn alike: ``f'``, ``f^{\prime}``
+``formula_other_spelling``     spelt differently, rendered alike: ``f'``, ``f^{\prime}``
 ``formula_other_latex``        another formula altogether
 =============================  ====================================================
 """
@@ -53,7 +53,7 @@ REASONS = (
     "formula_other_spelling",
     "formula_other_latex",
 )
-"""Why a text and the formula files may say different things."""
+"""How a text and the formula files may differ."""
 
 _SHOWN = 60
 """Characters of LaTeX in a message."""
@@ -79,10 +79,10 @@ _PRIVATE = re.compile("[\ue001-\ue006]")
 _MARK = re.compile(f"{OPEN}\\d+{CLOSE}")
 MAX_FORMULAS = 2000
 """Formulas of a text; it is cut before the next one. Formulas, and as many sentences,
-have a vector each, and a Qdrant server takes 4,095 of 256 numbers in a post."""
+have a vector each, and a Qdrant server accepts 4,095 of 256 numbers for a post."""
 
 _MAX_DIGITS = 9
-"""Of the number in a mark; longer ones are none of ours."""
+"""Digits of the number in a mark; longer ones are not ours."""
 
 _LITERAL_PLACEHOLDER = re.compile(r"FORMULA_(?=\d)")
 _WHITE = re.compile(r"\s+")
@@ -105,17 +105,17 @@ class Disagreement(NamedTuple):
     reason: str
     detail: str
     is_its_row: bool = True
-    """Whether the row is that of this formula all the same."""
+    """Whether the row is nevertheless that of this formula."""
 
     def to_failure(self, source: str, place: str, owner: str) -> Failure:
-        """Return it as a defect of a record that is kept."""
+        """Return it as a failure of a record that is kept."""
         return make_failure(source, place, self.reason, self.detail, owner, kept=True)
 
 
 def find_disagreement(
     formula_id: str, latex: str, owner: str, row: FormulaRow | None
 ) -> Disagreement | None:
-    """Compare a formula of a text with its row; ``None``: they say the same."""
+    """Compare a formula of a text with its row; ``None``: they agree."""
     if row is None:
         detail = f"formula {formula_id} has no row in the formula files"
         return Disagreement(formula_id, "formula_not_in_index", detail, False)
@@ -157,7 +157,7 @@ def _squeeze(latex: str) -> str:
 
 
 def _list_symbols(latex: str) -> list[str]:
-    r"""Return what is drawn, in one spelling.
+    r"""Return the rendered symbols in one spelling.
 
     >>> _list_symbols(r"f^{\prime} \left( x\right)") == _list_symbols("f'(x)")
     True
@@ -185,7 +185,7 @@ def visual_id_of_latex(latex: str) -> str:
 
 
 def clear_private(text: str) -> str:
-    """Drop private-use characters that a source brought along."""
+    """Drop private-use characters of a source."""
     return _PRIVATE.sub("", text) if _PRIVATE.search(text) else text
 
 
@@ -195,7 +195,7 @@ def protect_code(text: str) -> str:
 
 
 class _Found(NamedTuple):
-    """A formula as it was found; the id is missing if the source gave none."""
+    """A formula as found; the id is missing if the source has none."""
 
     formula_id: str | None
     latex: str
@@ -214,7 +214,7 @@ class FormulaMarks:
     def __init__(self) -> None:
         self._formulas: list[_Found] = []
         self.disagreements: list[Disagreement] = []
-        """What the text and the formula files say differently, once placed."""
+        """Differences between the text and the formula files, once placed."""
         self.mathml: dict[str, str] = {}
         """MathML of formulas that have some, by their ids, once placed."""
         self.is_cut = False
@@ -222,11 +222,11 @@ class FormulaMarks:
 
     @property
     def latex(self) -> list[str]:
-        """LaTeX of the marked formulas, as it was found."""
+        """LaTeX of the marked formulas, as found."""
         return [formula.latex for formula in self._formulas]
 
     def mark(self, latex: str, formula_id: str | None = None, mathml: str = "") -> str:
-        """Take a formula up and return its mark for a flat text."""
+        """Add a formula and return its mark for a flat text."""
         self._formulas.append(_Found(formula_id, latex, mathml))
         return f"{OPEN}{len(self._formulas) - 1}{CLOSE}"
 
@@ -244,9 +244,8 @@ class FormulaMarks:
     ) -> CleanText:
         """Number the formulas of a flat text and map each placeholder to its formula.
 
-        The text says where a formula occurs. A formula with an id takes
-        LaTeX and visual id, and with it the trees, from its row. The mark that ends the
-        sentence stays in the text.
+        A formula with an id takes its LaTeX and visual id, and thereby its trees, from
+        its row. The mark that ends the sentence stays in the text.
 
         Args:
             flat: text with marks.
@@ -324,7 +323,7 @@ class FormulaMarks:
 
 
 def _plain(text: str) -> str:
-    """Give escaped dollars and the characters of code back; drop empty marks."""
+    """Restore escaped dollars and the characters of code; drop empty marks."""
     if "\\$" in text:
         text = text.replace("\\$", "$")
     if OPEN in text:
@@ -333,7 +332,7 @@ def _plain(text: str) -> str:
 
 
 class _Text:
-    """Pieces of a text that never glue a placeholder to a word."""
+    """Pieces of a text that keep placeholders and words apart."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []
@@ -363,7 +362,7 @@ class _Text:
         return start
 
     def add_punctuation(self, mark: str) -> None:
-        """Append the mark from inside the formula, separated from a word after it."""
+        """Append punctuation from inside the formula, apart from a word after it."""
         self._append(mark)
         self._after_placeholder = True
 

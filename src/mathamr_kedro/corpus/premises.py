@@ -7,11 +7,10 @@ qrels_train.tsv        query  0  premise  1            qrels_dev.tsv beside it
 ```
 
 A query is a statement itself, by its id: it is excluded from its own results. Only
-links of the training split are public; those of the other splits are asked
-for.
+links of the training split are public; those of the other splits are the answers.
 
-Other files need no links: theorems with a name instead of an id, or declarations of
-Lean, whose text is made from several fields::
+Other files may lack links: theorems with a name instead of an id, or declarations of
+Lean, whose text consists of several fields::
 
     {"name": "Finset.inter_div_subset", "kind": "theorem", "doc": "", "signature":
      ": s₁ ∩ s₂ / t ⊆ s₁ / t ∩ (s₂ / t)", "file": "Mathlib/....lean", "line": 634}
@@ -42,8 +41,8 @@ class StatementFiles(BeirFiles):
     documents: str = "statements.jsonl*"
     """The file of the statements in the folder."""
     text: tuple[str, ...] = ("text",)
-    """Fields that make the text of a statement. Several are those of a declaration:
-    then the words of its name (``inter div subset``) are before them."""
+    """Fields that make up the text of a statement. Several fields mean a declaration:
+    then the words of its name (``inter div subset``) come first."""
     web: str = ""
     """Address of a statement, with fields of its record: ``https://.../tag/{tag}``."""
 
@@ -71,7 +70,7 @@ class PremiseCollection(BeirCollection):
                 yield self._describe(found[1], self._name(path), found[0])
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
-        """Yield what the proofs of training queries cite."""
+        """Yield the citations in proofs of training queries."""
         for found in self.pairs():
             if not isinstance(found, Failure):  # reported with the pairs
                 yield StatementLink(*found)
@@ -113,7 +112,7 @@ class PremiseCollection(BeirCollection):
             yield found
 
     def _complete(self, record: dict[str, Any]) -> None:
-        """Give a record an id, if it has only a name, and its text."""
+        """Give a record its text, and an id if it has only a name."""
         name = str(record.get("name") or "")
         if name:
             record.setdefault("id", name_id(name))
@@ -140,7 +139,7 @@ class PremiseCollection(BeirCollection):
 
 
 def name_id(name: str) -> str:
-    """Return the id of what has only a name; ids hold no blanks.
+    """Return the id of a record that has only a name; ids contain no blanks.
 
     >>> name_id("Kraft inequality")
     'Kraft_inequality'
@@ -149,7 +148,7 @@ def name_id(name: str) -> str:
 
 
 def _fill(pattern: str, cells: dict[str, str]) -> str:
-    """Return an address with the fields of a record; none if it lacks one."""
+    """Fill an address with the fields of a record; empty if one is missing."""
     try:
         return pattern.format(**{key: quote(cell) for key, cell in cells.items()})
     except KeyError:

@@ -1,4 +1,4 @@
-"""A query without its formulas, or without its words: what does each part carry?
+"""A query without its formulas or without its words, to see what each contributes.
 
 ::
 
@@ -6,9 +6,9 @@
     formulas    FORMULA_0. FORMULA_1.
     words       Let be even. Is rational?
 
-A part is a text of its own: the parser and the graph builder see nothing of the rest.
-Each formula is a sentence of its own, as in a query for one formula; of words
-those between formulas stay, even if sentences are incomplete without these.
+A part is a text of its own: the parser and the graph builder do not see the rest. Each
+formula is a sentence of its own, as in a query for one formula; the words keep their
+order, even if sentences are incomplete without the formulas.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def name_part(topic_id: TopicId, parts: QueryParts) -> str:
 
 
 def take_part(query: CleanText, part: QueryPart) -> CleanText:
-    """Return one part of a query; empty if the query has nothing of it.
+    """Return one part of a query; empty if the query has no such part.
 
     >>> mention = FormulaMention("FORMULA_0", "7", "3", "p", 4, 13)
     >>> take_part(CleanText("Let FORMULA_0 be prime.", (mention,)), "words").text

@@ -1,4 +1,4 @@
-"""Raw records: what the readers of all collections hand to the ingestion stage."""
+"""Raw records and the base class of collections, the input of the ingestion stage."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ Part = Literal[
 NO_TEXT = "no text: an empty file, or only headings, declarations or a bibliography"
 """Why a file without a text was skipped."""
 MAX_FILE = 10_000_000
-"""Bytes of a document, or of one line of records: longer ones are skipped."""
+"""Maximum bytes of a document, or of one line of records: longer ones are skipped."""
 MAX_TEXT = 500_000
-"""Characters of a post; the rest is cut off."""
+"""Maximum characters of a post; the rest is cut off."""
 _MAX_DIGITS = 18  # of a number that 64 bits hold
 
 
 def is_number(text: str) -> bool:
-    """Tell whether a text is a number as ids are: digits 0 to 9, at most 18.
+    """Tell whether a text is a numeric id: digits 0 to 9, at most 18.
 
     ``str.isdigit`` would take ``²`` too, and thousands of digits.
     """
@@ -58,7 +58,7 @@ def make_failure(
     record_id: str | None = None,
     kept: bool = False,
 ) -> Failure:
-    """Return a failure of the ingestion; without an id it is named after its source."""
+    """Return a failure of the ingestion; without an id, its source names the record."""
     return Failure(
         stage="ingestion",
         source=source,
@@ -73,7 +73,7 @@ def make_failure(
 def convert(
     records: Iterable[T | Failure], make: Callable[[T], R | Failure | None]
 ) -> Iterator[R | Failure]:
-    """Yield what is made of each record, unless that is ``None``; failures pass."""
+    """Yield each converted record, unless that is ``None``; failures pass through."""
     for record in records:
         made = record if isinstance(record, Failure) else make(record)
         if made is not None:
@@ -143,13 +143,13 @@ class Collection(ABC):
     """
 
     files_of: ClassVar[Mapping[Part, str]] = {}
-    """Parts to the fields of the files that say where they are."""
+    """Part to the fields of the configuration that name its files."""
 
     def __init__(self, root: str | Path, files: Any = None) -> None:
         self.root, self._files = Path(root), files
         self.name = self.root.name
         self.checksums = ChecksumCache()
-        """Of raw files; a dataset gives one that remembers them."""
+        """Checksums of raw files; a dataset supplies one that remembers them."""
 
     def __repr__(self) -> str:
         files = count_nouns(len(self.check_layout()), "file")
@@ -176,8 +176,8 @@ class Collection(ABC):
     def checksum(self, *parts: Part) -> str:
         """Return a checksum of the raw files of some parts: names and contents.
 
-        What is made from other parts stays as it is when these change: new topics or
-        judgments change nothing of the posts.
+        Results depend only on the parts that they are made from: new topics or
+        judgments do not change the posts.
         """
         self.check_layout()
         files = dict.fromkeys(file for part in parts for file in self.list_files(part))
@@ -198,11 +198,11 @@ class Collection(ABC):
         return iter(())
 
     def statements(self) -> Iterator[Statement | Failure]:
-        """Yield what is known of posts that are statements: theorems, lemmas, ..."""
+        """Yield the records of posts that are statements: theorems, lemmas, ..."""
         return iter(())
 
     def statement_ids(self) -> Iterator[PostId]:
-        """Yield the posts that are statements, and not prose between them."""
+        """Yield the ids of posts that are statements, not prose between them."""
         for found in self.statements():
             if isinstance(found, Statement) and found.kind != TEXT:
                 yield found.post_id
@@ -232,17 +232,17 @@ class Collection(ABC):
         return iter(())
 
     def pairs(self) -> Iterator[TrainingPair | Failure]:
-        """Yield pairs to learn from that judgments of their own name."""
+        """Yield training pairs that separate judgments name."""
         return iter(())
 
     def keeps_pair(self, pair: TrainingPair) -> bool:
-        """Tell whether a pair of its posts is one to learn from."""
+        """Tell whether a pair of posts may be learnt from."""
         return True
 
     def find_examples(
         self, kinds: Iterable[ExampleFiles]
     ) -> list[tuple[Path, ExampleFiles]]:
-        """Return the files of texts to learn from, each with how it is read.
+        """Return the files of texts to learn from, each with its format.
 
         Raises:
             MissingInputError: one is not there.
@@ -253,7 +253,7 @@ class Collection(ABC):
 
     @property
     def _settings(self) -> tuple[str, ...]:
-        """What decides how files are read, for the checksum."""
+        """Settings that decide how files are read, for the checksum."""
         return ()
 
     def _name(self, path: Path) -> str:

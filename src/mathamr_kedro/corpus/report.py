@@ -30,11 +30,11 @@ _EXAMPLES = 3
 _LAST = 30
 """Bar of the histogram for posts with as many formulas, or more."""
 _MAX_CODE = 240
-"""Characters of a place and what was wrong there."""
+"""Maximum characters of a place and of what was wrong there."""
 
 
 def check_accounts(accounts: Mapping[str, Account]) -> None:
-    """Refuse a table in which records were lost or doubled.
+    """Reject a table in which records were lost or duplicated.
 
     Raises:
         MalformedInputError: for some table, read differs from written + dropped.
@@ -240,7 +240,7 @@ def _write_report(statistics: Mapping[str, Any]) -> str:
 
 
 def _list_damaged(deviations: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Say which formulas were not read as they are, with an example of each."""
+    """List the formulas that were not read as written, with an example of each kind."""
     if deviations:
         yield "### Formulas that were read as far as it goes"
         rows = [

@@ -1,8 +1,8 @@
-r"""Reading markup in time that grows with its length, whatever it holds.
+r"""Reading markup in linear time, whatever it contains.
 
 A pattern such as ``<!--.*?-->`` reads the rest of a text for every mark that is never
-closed: 80 kB of ``<!--`` take half a minute. Here, the end of what was opened is looked
-for once: :class:`NextMatch` remembers how far it has looked.
+closed: 80 kB of ``<!--`` take half a minute. Here, the end is searched for only once:
+:class:`NextMatch` remembers how far it has searched.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class NextMatch:
 def find_blocks(
     text: str, start: re.Pattern[str], ends: Mapping[str, re.Pattern[str]]
 ) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
-    """Yield what opens and what ends each block; one that never ends is none.
+    """Yield the start and end match of each block; a block that never ends is ignored.
 
     Args:
         text: to search.
@@ -92,16 +92,16 @@ class Tag(NamedTuple):
     is_end: bool = False
     attributes: str = ""
     latex: str | None = None
-    """Of a math span, as it is, entities and all."""
+    """Raw content of a math span, entities included."""
     formula_id: str | None = None
     mathml: str = ""
-    """A ``<math>`` element, tags and all."""
+    """A ``<math>`` element with its tags."""
 
 
 def find_tags(markup: str) -> Iterator[Tag]:
     r"""Yield the tags of HTML, each math span as one.
 
-    Whatever is in a math span is LaTeX, be it a raw ``<`` or what looks like a tag.
+    Everything in a math span is LaTeX, even a raw ``<`` or what looks like a tag.
 
     >>> span = r'<span class="math-container" id="7">a<b \le c>d</span>'
     >>> [(tag.name, tag.latex) for tag in find_tags(f"<p>{span}")]
@@ -111,7 +111,7 @@ def find_tags(markup: str) -> Iterator[Tag]:
 
 
 def unescape_latex(latex: str) -> str:
-    r"""Replace the entities of LaTeX; the ``&`` of a matrix is none.
+    r"""Replace entities in LaTeX; the ``&`` of a matrix is not one.
 
     >>> unescape_latex(r"a &lt; b &notin c")
     'a < b &notin c'
@@ -179,7 +179,7 @@ class _TagReader:
         return None if opened is None else self._read_math(opened)
 
     def _read_math(self, opened: re.Match[str]) -> Tag | None:
-        """Read a ``<math>`` element; one that never ends is a tag like any other."""
+        """Read a ``<math>`` element; one that never ends is an ordinary tag."""
         end = self._find_end(opened.end())
         closed = self._end_of_math.after(end) if end >= 0 else None
         if closed is None:

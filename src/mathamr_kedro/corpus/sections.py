@@ -45,11 +45,11 @@ class FrontMatter(NamedTuple):
     tags: tuple[str, ...] = ()
     date: str | None = None
     problem: str = ""
-    """Why the front matter could not be read; it is no part of the text either."""
+    """Why the front matter could not be read; it is not part of the text either."""
 
     @classmethod
     def read(cls, text: str) -> FrontMatter:
-        r"""Read the front matter of a Markdown file, YAML or TOML; most have none.
+        r"""Read the front matter of a Markdown file (YAML or TOML), if it has one.
 
         >>> FrontMatter.read("---\ntitle: Primes\ntags: a, b\n---\nText.")
         FrontMatter(length=33, title='Primes', tags=('a', 'b'), date=None, problem='')
@@ -112,7 +112,7 @@ class Headings:
         self._above: list[tuple[int, str]] = []
 
     def title(self, level: int, title: str, has_text: bool) -> str | None:
-        """Return the title of the next section; ``None``: it is no section."""
+        """Return the title of the next section; ``None``: it is not a section."""
         self._above = [above for above in self._above if above[0] < level]
         titles = [*(above[1] for above in self._above), title]
         if not has_text and title:
@@ -134,8 +134,8 @@ class Section(NamedTuple):
 def split_sections(text: str, markup: Markup) -> list[Section]:
     r"""Split at headings of the first three levels; those inside code do not count.
 
-    What is before the first heading is a section without a title. Sections have a text:
-    a heading without one goes to the titles of those below it.
+    Text before the first heading is a section without a title. A heading without text
+    is not a section, but prefixes the titles of those below it.
 
     >>> text = "<h1>Rings</h1>\nA set.\n<h2>Ideals</h2>\nA part."
     >>> [(section.line, section.title) for section in split_sections(text, "html")]

@@ -59,14 +59,14 @@ _FORMULAS_OF = {"task2_formulas": "task2"}
 
 @dataclass(frozen=True)
 class SubsetConfig:
-    """Which judged posts make the subset, and what is learnt from beside them."""
+    """Which judged posts the subset contains, and which texts to learn from."""
 
     tasks: tuple[Literal["task1", "task2", "ntcir12"], ...] = ("task1",)
-    """Whose topics and judgments count."""
+    """Editions whose topics and judgments count."""
     editions: Literal["last", "all"] = "last"
     """``last``: of each task the newest judged edition (ARQMath-3 of 1, 2 and 3)."""
     questions: bool = False
-    """Whether the question of each judged answer can be found too."""
+    """Whether the question of each judged answer is searched too."""
     posts_per_formula: int = 5
     """Posts kept for a judged visual id; the lab assessed five instances at most."""
     pairs: int = 0
@@ -119,12 +119,12 @@ class PostChoice:
         return is_last or self._config.editions == "all"
 
     def choose(self, answers: Answers) -> tuple[list[ChosenPost], Counter[str]]:
-        """Return the posts to keep, and how many judged documents are there.
+        """Return the posts to keep, and how many judged documents were found.
 
         The posts are read once, the formula index only if formulas are judged.
 
         Raises:
-            MissingInputError: none of the judged documents of a task is there.
+            MissingInputError: none of the judged documents of a task was found.
         """
         counts: Counter[str] = Counter()
         wanted = self._judged.get("task1", set()) | self._find_formulas(counts)
@@ -144,7 +144,7 @@ class PostChoice:
     def _read_posts(
         self, wanted: set[PostId], found: dict[PostId, PostId | None]
     ) -> Iterator[tuple[PostId, str, PostId | None, PostId | None]]:
-        """Yield what threads are made of; note the wanted posts with their parents."""
+        """Yield the columns of threads; note the wanted posts with their parents."""
         for raw in self._collection.posts():
             if isinstance(raw, Failure) or raw.post_type == "example":
                 continue
@@ -258,7 +258,7 @@ class SubsetCollection(Collection):
         return self._filter(self._whole.statements())
 
     def statement_links(self) -> Iterator[StatementLink | Failure]:
-        """Yield what the proofs of statements cite that can be found."""
+        """Yield the citations between statements that can be found."""
         return self._filter(self._whole.statement_links())
 
     def formulas(self) -> Iterator[Formula | Failure]:

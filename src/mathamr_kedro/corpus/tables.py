@@ -59,7 +59,7 @@ class RecordTables(Generic[R]):
     def fill(self, table: pa.Table, columns: Sequence[str]) -> pa.Table:
         """Return some columns of a table.
 
-        One that an earlier version did not write gets the record's default.
+        A column that an earlier version did not write gets the record's default.
         """
         defaults = getattr(self._record, "_field_defaults", {})
         for name in columns:

@@ -35,14 +35,14 @@ _PUBLISHED = {
     2021: "Topics_2021_Formulas_{name}_V1.1.tsv",
     2022: "Topics_Formulas_{name}.V0.1.tsv",
 }
-"""How the lab names the formulas of its topics."""
+"""Ids of the formulas of topics, as the lab writes them."""
 
 _FAMILIES = {"latex": "Latex", "slt": "SLT", "opt": "OPT"}
 _FORMULA_WITH_ID = re.compile(r"\bmath-container\b[^<>]*\bid\s*=")
 
 
 def year_of_topic(topic_id: str) -> int:
-    """Return the year of an ARQMath topic, 0 for topics that are not the lab's.
+    """Return the year of an ARQMath topic, 0 for other topics.
 
     >>> year_of_topic("A.1"), year_of_topic("B.250"), year_of_topic("A.301")
     (2020, 2021, 2022)
@@ -104,8 +104,8 @@ def read_topic_formulas(
     """Yield the formulas of the topics, one per (topic, formula id).
 
     The tables are small; ids restart every year, so the topic is part of the key.
-    Formulas share a visual id if all that the files say of them is the same: then
-    the trees of one are those of the other.
+    Formulas share a visual id if the files say exactly the same about them: then their
+    trees are equal too.
     """
     texts: dict[tuple[str, str], dict[str, str]] = {}
     places: dict[tuple[str, str], str] = {}
@@ -157,7 +157,7 @@ class TopicFormulas:
         return len(self._of_topic)
 
     def of_topic(self, topic_id: str) -> FormulaLookup:
-        """Return what looks the formulas of a topic up."""
+        """Return a function that looks up the formulas of a topic."""
         number, year = _number_of(topic_id), year_of_topic(topic_id)
 
         def find_row(formula_id: str) -> FormulaRow | None:
@@ -229,7 +229,7 @@ def _number_of(topic_id: str) -> str:
 def clean_topic(
     raw: RawTopic, notes: TopicNotes, formulas: TopicFormulas | None = None
 ) -> tuple[Topic, list[Failure]]:
-    """Clean one topic; a query formula that its text lacks is reported."""
+    """Clean one topic; report a query formula that is not in its text."""
     find_row = None if formulas is None else formulas.of_topic(raw.topic_id)
     read = partial(clean_text, owner=raw.topic_id, find_row=find_row, markup=raw.markup)
     clean, marks = read(raw.title, raw.question)
@@ -273,7 +273,7 @@ def clean_topic(
 def _name_query(
     formula_map: tuple[FormulaMention, ...], formula_id: str, row: FormulaRow
 ) -> tuple[FormulaMention, ...]:
-    """Give the id of the query to the formula that is it, if no formula has it.
+    """Give the id of the query formula to the formula that equals it, if none has it.
 
     Some spans of the topics have no id.
     """

@@ -1,4 +1,4 @@
-"""What is learnt from: pairs of threads, and formulas beyond those of a search.
+"""Training data: pairs from threads, and formulas beyond those that are searched.
 
 ```
 returnable formulas ──┬──► systems that learn from formulas by themselves
@@ -27,9 +27,9 @@ from mathamr_kedro.corpus.own_files import read_examples
 from mathamr_kedro.corpus.raw import ExampleFiles, make_failure
 
 Answers = Literal["accepted", "all", "links", "judged"]
-"""What makes a training pair: a question with its accepted answer, with every answer;
+"""Kinds of training pairs: a question with its accepted answer, or with every answer;
 ``links``: a statement with each one that its proof cites; ``judged``: a query with what
-judgments for training call relevant."""
+    training judgments call relevant."""
 
 
 class Threads:
@@ -88,12 +88,12 @@ def _failure(post_id: str, reason: str, detail: str) -> Failure:
 
 @dataclass(frozen=True)
 class TrainingFormulas:
-    """Which formulas may be learnt from, beside those that may be returned."""
+    """Formulas to learn from, in addition to those that may be returned."""
 
     posts: bool = False
-    """Those of all posts, also of examples, which no search returns."""
+    """Formulas of all posts, also of examples, which no search returns."""
     topics: tuple[int, ...] = ()
-    """Years whose topics are no test topics."""
+    """Years whose topics are not used for tests."""
     files: tuple[ExampleFiles, ...] = ()
     """Further texts, for collections without posts."""
 

@@ -1,9 +1,9 @@
-"""XML files: Stack Exchange dumps row by row, and small files whole.
+"""XML files: Stack Exchange dumps row by row, and small files at once.
 
 A dump has one ``<row .../>`` per record, all content in attributes. The posts of
 ARQMath are one file of 4 GB; rows are read one at a time and freed. A row that cannot
-be used is a failure with its line; a row with a defect that does no harm is kept,
-behind a failure that is marked as kept.
+be used is a failure with its line; a row with a harmless defect is kept, after a
+failure that is marked as kept.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _MAX_ID = 200  # characters; a longer id is a sign of damage
 def read_rows(path: Path) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the rows of a dump in file order: the line of its end, its attributes.
 
-    Characters that XML does not allow (``&#x1;``, half of a surrogate pair), which
-    dumps do hold, are replaced; one of them would end the reading of the file.
+    Characters that XML does not allow (``&#x1;``, half of a surrogate pair) occur in
+    dumps and are replaced; otherwise one of them would stop the parser.
 
     Raises:
         MalformedInputError: the file is cut short, not UTF-8, or not a dump; the

@@ -2,7 +2,7 @@
 
 ```
 corpus     which files are documents, and the posts, statements and links in them
-document   files joined, comments gone, macros expanded (formula/latex/macros)
+document   joined files without comments, macros expanded (formula/latex/macros)
 preamble   theorems, counters, environments, the title
 units      statements with their proofs, sections
 text       flat text with marks for formulas, without comments and drawings

@@ -6,8 +6,8 @@ main.tex ── \include ──▶ one.tex        main.tex is a document, the ot
 notes.tex                               a document of its own
 ```
 
-A statement's id is its file and its label (``algebra-lemma-silly``), or else its file
-and its number in it (``algebra.tex#3``).
+A statement's id consists of its file and its label (``algebra-lemma-silly``), or of its
+file and its number there (``algebra.tex#3``).
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class LatexCorpus:
     def __init__(self, root: Path, files: Iterable[Path], unit: str) -> None:
         self._root, self._unit = root, unit
         self.encodings: dict[str, str] = {}
-        """Of files that were read and are not in UTF-8."""
+        """Encodings of the files that are not in UTF-8."""
         self._files = [file.relative_to(root).as_posix() for file in files]
 
     def is_document(self, path: Path) -> bool:
@@ -85,7 +85,7 @@ class LatexCorpus:
             )
 
     def statements(self) -> Iterator[Statement]:
-        """Yield what is known of the units of all documents, and how others cite them.
+        """Yield the statements of all documents, with how others cite them.
 
         All documents are read before the first one: any may cite it.
         """
@@ -116,7 +116,7 @@ class LatexCorpus:
                     yield found.post_id
 
     def links(self) -> Iterator[StatementLink | Failure]:
-        """Yield which statements proofs cite; a label that nobody has is a failure."""
+        """Yield which statements proofs cite; an undefined label is a failure."""
         labels = _Labels()
         cited: list[tuple[LatexDocument, LatexUnit]] = []
         for document in self._documents():
@@ -162,7 +162,7 @@ class LatexCorpus:
         return document
 
     def _list_units(self, document: LatexDocument) -> Iterator[LatexUnit]:
-        """Yield the units of a document that no other document has."""
+        """Yield the units of a document that do not belong to another one."""
         units = _UNITS[self._unit](document)
         places = [document.origins.find_place(unit.start) for unit in units]
         counts = {file: 0 for file, _ in places}
@@ -314,7 +314,7 @@ class _Labels:
 def _list_chapters(document: LatexDocument) -> list[str]:
     r"""Return the files of a book in its order, if a document knows the others.
 
-    That of its list of chapters (``\item \hyperref[...]``), or else of the
+    The order is that of its list of chapters (``\item \hyperref[...]``), or else of the
     ``\externaldocument``s.
     """
     externals = document.preamble.externals

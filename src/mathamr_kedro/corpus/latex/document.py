@@ -1,4 +1,4 @@
-r"""A LaTeX document as one text: its files joined, comments gone, macros expanded.
+r"""A LaTeX document as one text: files joined, comments removed, macros expanded.
 
 ```
 main.tex      \input{macros} ... \begin{document} ... \include{one} ... \end{document}
@@ -6,10 +6,10 @@ macros.tex    \newcommand{\R}{\mathbb{R}} \newtheorem{thm}{Theorem}[section]
 one.tex       \section{One} Let $f : \R \to \R$ % a remark
         ▼
 text          \section{One} Let $f : \mathbb{R} \to \mathbb{R}$
-origin        of every place in it: the file and the line
+origin        file and line of every place in the text
 ```
 
-Files are read only from the folder of the corpus, wherever a path leads.
+Only files in the folder of the corpus are read, whatever a path says.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _MAX_LENGTH = 64_000_000
 
 
 Report = Callable[[str, str, int, str], None]
-"""Takes reason, file, line and detail of something wrong."""
+"""Takes reason, file, line and detail of a problem."""
 
 
 class LatexDocument:
@@ -51,8 +51,8 @@ class LatexDocument:
     Args:
         file: its path in the folder of the corpus.
         text: of the file.
-        read: returns path and text of a file that another one names, or a problem.
-        report: takes what is wrong.
+        read: returns path and text of an included file, or a problem.
+        report: takes problems.
     """
 
     def __init__(
@@ -83,15 +83,15 @@ class LatexDocument:
         self._open.pop()
 
     def say(self, reason: str, file: str, offset: int, detail: str) -> None:
-        """Report what is wrong at a place of a file."""
+        """Report a problem at a place of a file."""
         self._report(reason, file, self.origins.find_line(file, offset), detail)
 
     def say_at(self, reason: str, offset: int, detail: str) -> None:
-        """Report what is wrong at a place of the text."""
+        """Report a problem at a place of the text."""
         self._report(reason, *self.origins.find_place(offset), detail)
 
     def include(self, name: str) -> str:
-        """Read a file that the open one names; return why it cannot be read."""
+        """Read an included file; return why it cannot be read, if so."""
         self._inputs += 1
         if self._inputs > _MAX_INPUTS or self.origins.length > _MAX_LENGTH:
             return f"expected at most {_MAX_INPUTS} files and {_MAX_LENGTH} characters"
@@ -125,7 +125,7 @@ class LatexOrigins:
         return self._pieces[-1] if self._pieces else ""
 
     def open(self, file: str, text: str) -> None:
-        """Make a file known."""
+        """Register a file."""
         self._texts[file] = text
 
     def add(self, piece: str, file: str, offset: int) -> None:
@@ -208,7 +208,7 @@ class _FileScan:
             self._take(len(text), len(text))
 
     def _take(self, start: int, end: int) -> int:
-        """Take the text before ``start`` up and continue after ``end``."""
+        """Add the text before ``start`` and continue after ``end``."""
         taken = self._text[self._position : start]
         self._document.origins.add(taken, self._file, self._position)
         self._position = end
@@ -252,7 +252,7 @@ class _FileScan:
         return self._take(found.start(), end)
 
     def _declare(self, found: re.Match[str]) -> int:
-        """Take up what the preamble declares; it is no text."""
+        """Read a declaration of the preamble, which is not text."""
         end = self._document.preamble.read(
             found[1],
             self._text,

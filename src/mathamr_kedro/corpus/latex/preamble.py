@@ -1,4 +1,4 @@
-r"""What the preamble of a LaTeX document declares: theorems, environments, a title.
+r"""Declarations of a LaTeX preamble: theorems, environments, a title.
 
 ```
 \newtheorem{thm}{Theorem}[section]     Theorem 2.1     within the section
@@ -33,13 +33,13 @@ STATEMENTS = (
     "theorem", "lemma", "proposition", "corollary", "definition", "remark", "example",
     "exercise", "claim", "conjecture",
 )  # fmt: skip
-"""What authors number, in environments and labels alike."""
+"""Kinds of things that authors number, in environments and labels."""
 SHORT_NAMES = {
     "thm": "theorem", "lem": "lemma", "prop": "proposition", "cor": "corollary",
     "defn": "definition", "rem": "remark", "rmk": "remark", "ex": "example",
     "exer": "exercise", "conj": "conjecture",
 }  # fmt: skip
-"""How they are named in short."""
+"""Their abbreviations."""
 # Classes and packages define these without a \newtheorem in sight.
 _USUAL = {
     **SHORT_NAMES,
@@ -55,10 +55,10 @@ _USUAL = {
 
 
 class _Kind(NamedTuple):
-    """What an environment prints and what counts it."""
+    """The name that an environment prints, and its counter."""
 
     kind: str
-    """In small letters: ``theorem``."""
+    """In lower case: ``theorem``."""
     counter: str | None
     """``None``: it has no number."""
 
@@ -87,7 +87,7 @@ class LatexCounters:
         self._kinds: dict[str, _Kind] = {}
 
     def start_chapter(self, number: int) -> None:
-        """Say which chapter of a book the whole document is."""
+        """Set the chapter of a book that this document is."""
         self.add_chapters()
         self.set("chapter", number)
 
@@ -103,7 +103,7 @@ class LatexCounters:
         within: str | None = None,
         is_numbered: bool = True,
     ) -> None:
-        r"""Take up what ``\newtheorem`` says."""
+        r"""Declare an environment, as ``\newtheorem`` does."""
         kind = " ".join(printed.lower().split()).strip(".:") or environment
         counter = environment
         if shared:
@@ -115,7 +115,7 @@ class LatexCounters:
         self._kinds[environment] = _Kind(kind, number)
 
     def find(self, environment: str) -> _Kind | None:
-        """Return what kind of statement an environment is; ``None``: it is none."""
+        """Return the kind of a statement; ``None``: the environment is not one."""
         known = self._kinds.get(environment)
         if known is not None:
             return known
@@ -134,7 +134,7 @@ class LatexCounters:
         self._parents[counter] = parent
 
     def step(self, counter: str) -> str:
-        """Count on, and return the number as it is printed."""
+        """Step a counter and return its number as printed."""
         self.set(counter, self._values.get(counter, 0) + 1)
         self._reset_below(counter, 0)
         return self._show(counter, 0)
@@ -184,7 +184,7 @@ class LatexPreamble:
         self.title = ""
         self.counters = LatexCounters()
         self.environments: dict[str, tuple[LatexMacro, str]] = {}
-        """Environments of the author's own: what starts and what ends them."""
+        """Environments that the author defined: their code at begin and end."""
         self.comments = {"comment", "thebibliography"}
         """Environments whose text is skipped."""
         self.externals: dict[str, str] = {}
@@ -198,7 +198,7 @@ class LatexPreamble:
         arguments: LatexArguments,
         expand: Callable[[str], str],
     ) -> int | None:
-        """Take up what a command declares.
+        """Read the declaration of a command.
 
         Returns:
             The end of the declaration; ``None``: it cannot be read.

@@ -10,10 +10,10 @@ Lemma (Gauss). If ⟦0⟧, (As before.) then by Lemma and (equation)
 (2) two.
 ```
 
-Formulas are kept apart (:mod:`mathamr_kedro.corpus.placeholders`). A command that is
-not known leaves its arguments: a text is rather read too much than lost. Comments,
-``\verb``, verbatim text and drawings are not read as LaTeX: a dollar or a percent sign
-inside any of them means nothing to the rest of the text.
+Formulas are kept apart (:mod:`mathamr_kedro.corpus.placeholders`). An unknown command
+leaves its arguments: reading too much is better than losing text. Comments, ``\verb``,
+verbatim text and drawings are not read as LaTeX: a dollar or a percent sign inside any
+of them means nothing to the rest of the text.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ DROPPED_ARGUMENTS = {
     "addcontentsline": 3,
     "hyperref": 0,
 }
-"""Arguments that are no text; those behind them are."""
+"""Leading arguments that are not text; later ones are."""
 
 ENVIRONMENT_ARGUMENTS = {
     **dict.fromkeys(
@@ -89,7 +89,7 @@ ENVIRONMENT_ARGUMENTS = {
     "thebibliography": 1,
     "figure": 0, "figure*": 0, "table": 0, "table*": 0,
 }  # fmt: skip
-"""Arguments of environments that are no text."""
+"""Arguments of environments that are not text."""
 
 _REFERRED = {
     **SHORT_NAMES,
@@ -151,13 +151,13 @@ class LatexCode(NamedTuple):
     start: int
     end: int
     code: str | None = None
-    """What ``\\verb`` shows."""
+    """The code that ``\\verb`` shows."""
     is_block: bool = False
     """Whether a paragraph ends here."""
 
 
 def find_code(text: str) -> Iterator[LatexCode]:
-    r"""Yield comments, ``\verb``, verbatim text and drawings in their order.
+    r"""Yield comments, ``\verb``, verbatim text and drawings in order.
 
     >>> source = r"a \verb|%$| b 5\% % c"
     >>> [(source[p.start : p.end], p.code) for p in find_code(source)]
@@ -175,7 +175,7 @@ def find_code(text: str) -> Iterator[LatexCode]:
 
 
 def take_code_out(text: str) -> tuple[str, list[str]]:
-    """Drop comments, verbatim text and drawings; put marks for inline code."""
+    """Drop comments, verbatim text and drawings; replace inline code by marks."""
     pieces, position = [], 0
     code: list[str] = []
     for part in find_code(text):
@@ -222,7 +222,7 @@ def _read(
 
 
 def flatten_latex(text: str, marks: FormulaMarks) -> str:
-    r"""Return the flat text of a LaTeX document or a part of one, lines untidied.
+    r"""Return the flat text of a LaTeX document or a part of one; lines are not tidied.
 
     >>> source = r"\begin{lemma}[Gauss] If $p\mid a$, \emph{then}.\end{lemma}"
     >>> flatten_latex(source, FormulaMarks()).strip()
@@ -368,7 +368,7 @@ class _Flattener:
         return "".join(self._pieces)
 
     def _add(self, start: int, end: int) -> None:
-        """Add words; where the argument of a command ends, what closes it."""
+        """Add words, and at the end of an argument what closes it."""
         while self._ends and self._ends[-1][0] <= end:
             place, after = self._ends.pop()
             self._pieces += [self._text[start:place], after]

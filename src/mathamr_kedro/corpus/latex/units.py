@@ -56,12 +56,12 @@ _LEVELS = ("part", "chapter", "section", "subsection")  # that start a unit
 
 @dataclass
 class LatexUnit:
-    """A part of a document that is read as a text of its own; all of it is LaTeX."""
+    """A part of a document that becomes a text of its own; its fields are LaTeX."""
 
     start: int
     """Offset in the text of the document."""
     first: int
-    """Where its text starts, behind the heading or the optional argument."""
+    """Where its text starts, after the heading or the optional argument."""
     kind: str
     title: str
     """Name of a statement, heading of anything else."""
@@ -75,7 +75,7 @@ class LatexUnit:
     label: str | None = None
     body: str = ""
     inner_labels: list[str] = field(default_factory=list)
-    """Of equations and items inside."""
+    """Labels of equations and items inside."""
     proofs: list[str] = field(default_factory=list)
     post_id: PostId = ""
     source: str = ""
@@ -85,7 +85,7 @@ class LatexUnit:
 
     @property
     def references(self) -> tuple[str, ...]:
-        """Labels that its proofs name, each once."""
+        """Labels that its proofs cite, each once."""
         labels = (label for proof in self.proofs for label in _list_references(proof))
         return tuple(dict.fromkeys(labels))
 
@@ -212,7 +212,7 @@ class LatexStructure:
                 after = part.start  # one that is open ends where the next one starts
 
     def _close_all(self, place: int) -> None:
-        """A statement or proof without an end goes up to the next one, or heading."""
+        """End a statement or proof that is never closed at the next one, or heading."""
         for name, part in reversed(self._open) if self._parts else ():
             if part is not None:
                 part.last = part.end = place
@@ -277,7 +277,7 @@ def _list_references(text: str) -> Iterator[str]:
 
 
 def list_citations(text: str) -> Iterator[tuple[str, str]]:
-    r"""Yield labels with the sentences that name them, without their formulas.
+    r"""Yield labels with the sentences that cite them, without formulas.
 
     >>> list(list_citations(r"So $f$ is proper. By Chow's lemma (\ref{c}) all is."))
     [('c', "By Chow's lemma () all is.")]
@@ -299,7 +299,7 @@ def list_statements(document: LatexDocument) -> list[LatexUnit]:
 
 
 def list_sections(document: LatexDocument) -> list[LatexUnit]:
-    """Return the sections, statements and all."""
+    """Return the sections, statements included."""
     return list(_cut_sections(document, LatexStructure(document), []))
 
 
@@ -341,7 +341,7 @@ def _cut(document: LatexDocument, start: int, end: int) -> str:
 
 
 def _name_statements(text: str, document: LatexDocument) -> str:
-    """Give statements of the author's own names that say what they are."""
+    """Name the kind of statements whose environments the author defined."""
     counters = document.preamble.counters
 
     def rename(found: re.Match[str]) -> str:
