@@ -8,8 +8,8 @@ LaTeX ───> latex/ ───┴─> tree: FormulaTree ─┼─> graphs: gr
    └─────> latex/display_mathml: what browsers draw
 ```
 
-Names are imported on first use, so that reading MathML does not load the LaTeX
-reader, and the other way round.
+Names are imported on first use: reading MathML does not load the LaTeX reader, and vice
+versa.
 
 >>> from mathamr_kedro.formula import slt_from_mathml
 >>> slt_from_mathml("<msup><mi>x</mi><mn>2</mn></msup>").to_string()

@@ -9,8 +9,8 @@ V!x ───n─ + ─n─ V!y        U!plus
 ```
 
 As text, the baseline of a Symbol Layout Tree runs to the right; everything else hangs
-below its symbol. As SVG it is drawn as the formula is laid out: what is above a symbol
-above it, the rest below. An Operator Tree grows downwards.
+below its symbol. As SVG it follows the layout of the formula: scripts above a symbol
+are drawn above it, the rest below. An Operator Tree grows downwards.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from mathamr_kedro.formula.node import SLT_EDGES, Node, list_links
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
 _Line: TypeAlias = tuple[str, int]
-"""A text, and how many columns of a terminal it takes."""
+"""A text, and its width in columns of a terminal."""
 
 MAX_NODES = 400
-"""Nodes of the largest tree that is drawn."""
+"""Maximum nodes of a tree that is drawn."""
 
 _ROW = 58.0
 _HEIGHT = 26.0
@@ -94,7 +94,7 @@ def _draw_baseline(head: Node) -> list[_Line]:
 def _hang(
     children: list[tuple[str, Node]], draw: Callable[[Node], list[_Line]]
 ) -> list[_Line]:
-    """Draw children one below the other, each behind its edge."""
+    """Draw children one below the other, each after its edge."""
     lines: list[_Line] = []
     for index, (edge, child) in enumerate(children):
         is_last = index == len(children) - 1
@@ -106,7 +106,7 @@ def _hang(
 
 
 def _join_columns(columns: list[list[_Line]]) -> list[_Line]:
-    """Put columns beside each other; their first lines are joined by ``─n─``."""
+    """Place columns side by side; join their first lines by ``─n─``."""
     height = max(len(column) for column in columns)
     texts = [""] * height
     total = 0
@@ -132,13 +132,13 @@ def _show(node: Node) -> _Line:
 
 
 def _count_columns(text: str) -> int:
-    """Return how many columns a terminal takes for a text."""
+    """Return the width of a text in columns of a terminal."""
     wide = sum(unicodedata.east_asian_width(c) in ("W", "F") for c in text)
     return len(text) + wide - sum(map(bool, map(unicodedata.combining, text)))
 
 
 class SvgDrawing(str):
-    """SVG text that notebooks show as a picture."""
+    """SVG text that notebooks display as an image."""
 
     def _repr_svg_(self) -> str:
         return str(self)

@@ -1,21 +1,21 @@
-"""What the systems of other papers make of formula trees.
+"""Graphs and strings of other papers, made from formula trees.
 
 The Operator Graph of SSEmb (and Song & Chen) is the tree with identical subtrees shared
-(not to be taken for the other "OPG" of the literature, a tree with edges back, in
-:mod:`mathamr_kedro.systems.formula_rgcn.forest`)::
+(not to be confused with the other "OPG" of the literature, a tree with backward edges,
+in :mod:`mathamr_kedro.systems.formula_rgcn.forest`)::
 
     1/(a-b) + (a-b)^2      U!plus ──0── O!divide ──0── N!1
                              │              └──1──┐
                              └──0── O!SUP ──0── O!minus ──0── V!a
                                       └──1── N!2    └──1── V!b
 
-MathAMR (Mansouri, Oard and Zanibbi 2022) sees depth-first strings; operands of an
-unordered operator come last first::
+MathAMR (Mansouri, Oard and Zanibbi 2022) reads depth-first strings, with the operands
+of an unordered operator in reverse order::
 
     2x - 3    minus times x 2 3
 
-The published code rebuilds each tree from its tuples and mixes up nodes that share a
-label with an ancestor; here text is written from the tree itself.
+The published code rebuilds each tree from its tuples and confuses nodes that share a
+label with an ancestor; here strings are written from the tree itself.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class FormulaGraph(NamedTuple):
 
 
 def build_shared_graph(tree: FormulaTree) -> FormulaGraph:
-    """Return the tree as a directed acyclic graph without two equal subtrees.
+    """Return the tree as a directed acyclic graph that shares equal subtrees.
 
     Subtrees are equal when labels, edges and the order of children are. Nodes keep the
-    order in which the tree first shows them; a node that is twice a child of one parent
-    (``x + x``) has two edges from it.
+    order of their first occurrence; a node that is twice a child of one parent (``x +
+    x``) has two edges from it.
 
     >>> build_shared_graph(FormulaTree.from_string("[U!plus,0[V!x],1[V!x]]"))
     FormulaGraph(nodes=('U!plus', 'V!x'), edges=((0, '0', 1), (0, '0', 1)))
@@ -74,10 +74,10 @@ def build_shared_graph(tree: FormulaTree) -> FormulaGraph:
 
 
 def read_concept(label: str) -> tuple[str, str]:
-    """Return the type letter and the concept that AMR text writes for a label.
+    """Return the type letter and the AMR concept of a label.
 
-    An unknown symbol counts as a variable, and a compound operator goes by the label it
-    carries; one that carries none has no concept.
+    An unknown symbol counts as a variable, and a compound operator has the concept of
+    the label it carries, if any.
 
     >>> [read_concept(label) for label in ("V!x", "+!F!log", "-!r", "M!R!", "W!")]
     [('V', 'x'), ('F', 'log'), ('V', 'r'), ('M', 'R'), ('W', '')]
@@ -96,8 +96,8 @@ def read_concept(label: str) -> tuple[str, str]:
 def linearise(tree: FormulaTree) -> str:
     """Return the concepts of an Operator Tree depth first, joined by blanks.
 
-    Roles are visited in ascending order of their names in lower case, and roles of the
-    same name last first, as in the published strings.
+    Roles are visited in alphabetical order (in lower case), roles of the same name in
+    reverse, as in the published strings.
 
     Raises:
         FormulaError: the tree is not an Operator Tree.

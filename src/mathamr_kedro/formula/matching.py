@@ -1,4 +1,4 @@
-r"""Operator trees compared: query variables, renamed variables, how much is the same.
+r"""Comparison of operator trees: query variables, renamed variables, similarity.
 
 ::
 
@@ -10,10 +10,10 @@ r"""Operator trees compared: query variables, renamed variables, how much is the
       └── O!SUP ── ?c
 
 A variable is a question mark before a letter, ``?a``, or before a name in braces,
-``?{left}``. Before LaTeX is read, each becomes a letter that the formula does not use;
-so readers, patterns and encoders see a formula like any other, in which it is one
-variable among variables. Labels are compared by what they show: ``V!𝑥`` is ``V!x``.
-Subtrees are values (:class:`Term`) that compare equal for ``a + b`` and ``b + a``.
+``?{left}``. Before LaTeX is read, each becomes a letter that the formula does not use,
+so readers, patterns and encoders see an ordinary formula. Labels are compared by what
+they show: ``V!𝑥`` is ``V!x``. Subtrees are values (:class:`Term`) that compare equal
+for ``a + b`` and ``b + a``.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ _STAND_INS = tuple(
     rf"\{name} "
     for name in "xi chi zeta eta nu kappa tau upsilon psi omega rho iota mu".split()
 )
-"""What the reader sees instead of variables: letters that stand for themselves."""
+"""Letters that replace query variables in the LaTeX that is read."""
 
 MAX_STEPS = 20_000
-"""After which a comparison of two trees is given up."""
+"""Steps after which a comparison of two trees is given up."""
 
 Bindings: TypeAlias = Mapping[str, str]
 """Variables to the LaTeX of what they stand for, e.g. ``{"?a": "x-1"}``."""
 
 _STRUCTURE = 0.8
-"""What structure counts; the names of variables are the rest."""
+"""Weight of structure in the similarity; names of variables are the rest."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """A subtree, with all that is asked about it.
+    """A subtree with its precomputed properties.
 
     >>> tree = FormulaTree.from_string("[U!times,0[N!2],1[U!plus,0[V!x],1[N!1]]]")
     >>> [term.latex for term in Term.list_subtrees(tree)]
@@ -63,7 +63,7 @@ class Term:
     """Equal for subtrees that differ only in the order of unordered operands."""
     size: int
     variable: str | None = None
-    """Query variable that it is."""
+    """The query variable, if it is one."""
     has_variables: bool = False
 
     @classmethod
@@ -99,7 +99,7 @@ class Term:
 
     @property
     def latex(self) -> str:
-        """The subtree as people write it."""
+        """The subtree as LaTeX."""
         return _format(self)[0]
 
 
@@ -170,7 +170,7 @@ class QueryPattern:
     latex: str
     """As it was written."""
     stand_in: str
-    """The same without variables, for whatever reads LaTeX."""
+    """The same without variables, for readers of LaTeX."""
     variables: Mapping[str, str]
     """Labels of operator trees to the variables that they stand for."""
 
@@ -179,7 +179,7 @@ class QueryPattern:
         """Return the pattern of a formula; ``None`` if it has no variables.
 
         Raises:
-            FormulaError: there is nothing but a variable, or there are too many.
+            FormulaError: it is only a variable, or has too many.
         """
         names = [first or name for first, name in _VARIABLE.findall(latex)]
         if not names:
@@ -207,7 +207,7 @@ class QueryPattern:
         return None if tree is None else Term.list_subtrees(tree, self.variables)[0]
 
     def match(self, tree: FormulaTree | None) -> PatternMatch | None:
-        """Return how an operator tree is an instance; the whole of it, or a part.
+        """Return how an operator tree, or a part of it, is an instance of the pattern.
 
         Of several ways the first is returned; the largest part comes first. ``None``:
         it is no instance, or comparing took too long.
@@ -349,7 +349,7 @@ class Resemblance(NamedTuple):
     """How a formula resembles another one."""
 
     share: float
-    """How much is the same: 1 only for the same operator tree."""
+    """Similarity: 1 only for the same operator tree."""
     names: Mapping[str, str] | None = None
     """Variables that differ, by name, if the formula that was asked for is in the other
     one up to them; ``None``: it is not."""

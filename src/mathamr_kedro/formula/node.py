@@ -1,4 +1,4 @@
-"""Nodes, labels and bracket strings: what both formula trees are made of.
+"""Nodes, labels and bracket strings, the parts of both formula trees.
 
 ```
 x^2 + y    Symbol Layout Tree             Operator Tree
@@ -11,15 +11,15 @@ x^2 + y    Symbol Layout Tree             Operator Tree
            [V!x[+[V!y]],a[N!2]]           [U!plus,0[O!SUP,0[V!x],1[N!2]],1[V!y]]
 ```
 
-A node is a label and at most one child per edge name. Nodes are mutable while a tree
-is built and never touched again once they are in a
+A node is a label and at most one child per edge name. Nodes are mutable while a tree is
+built and never changed once they are in a
 :class:`~mathamr_kedro.formula.tree.FormulaTree`. A label is a type and a value,
-``T!value``, with the value cleaned the published way.
+``T!value``, with the value cleaned as in the published trees.
 
 In a bracket string the next symbol of a layout tree is first, unmarked. A label ends at
 the first ``[``, ``]`` or ``,`` (a comma as its first character belongs to it), which is
 why labels write these characters as ``&lsqb;``, ``&rsqb;`` and ``&comma;``. All walks
-keep their own stack: formulas may nest deeper than Python.
+keep their own stack: formulas may nest deeper than Python's recursion limit.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ _TOKEN = re.compile(r"\[((?:,(?![0-9A-Za-z]\[))?[^\[\],]*)|,(.)(?=\[)|\]", re.DO
 
 
 def clean_text(text: str | None) -> str:
-    r"""Return the text of an element as it is in a label.
+    r"""Return the text of an element as labels write it.
 
-    Outer white space goes, the characters that bracket strings need are escaped, and
-    an invisible operator (apply, times, separator, plus) counts as no text.
+    Outer white space is removed, the characters that bracket strings need are escaped,
+    and an invisible operator (apply, times, separator, plus) counts as no text.
 
     >>> clean_text(" a, b? "), clean_text("[0"), clean_text("\u2062"), clean_text(None)
     ('a&comma; b&quest;', '&lsqb;0', '', '')

@@ -29,12 +29,12 @@ _LINKS_OF_SYMBOL = frozenset("nabouc" + "d")
 
 
 def is_blank(node: Node | None) -> bool:
-    """Tell whether a node leaves no mark in a row: nothing, or a bare blank."""
+    """Tell whether a node is invisible in a row: nothing, or a bare blank."""
     return node is None or not (node.edges or (node.label and node.label != BLANK))
 
 
 def drop_blanks(kids: Iterable[Node | None]) -> list[Node]:
-    """Return the children that leave a mark: a bare blank leaves none."""
+    """Return the visible children: a bare blank is not."""
     return [kid for kid in kids if kid is not None and not is_blank(kid)]
 
 

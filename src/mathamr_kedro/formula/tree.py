@@ -1,4 +1,4 @@
-"""Formula trees: the value that every source (MathML, LaTeX) ends in.
+"""Formula trees, the common result of all sources (MathML, LaTeX).
 
 >>> tree = FormulaTree.from_string("[V!x[+[V!y]],a[N!2]]")
 >>> tree.kind, tree.size, tree.depth
@@ -40,7 +40,7 @@ from mathamr_kedro.formula.node import (
 )
 
 END = "0!"
-"""Second symbol of a tuple that closes a baseline or a leaf."""
+"""Second symbol of a tuple at the end of a baseline or at a leaf."""
 
 MAX_PLAIN_PATH = 5
 """Edges of a path that is written edge by edge; longer ones run by run."""
@@ -65,7 +65,7 @@ class SymbolPair(NamedTuple):
 
 
 class _Path(NamedTuple):
-    """A path kept run by run, so that long baselines cost constant work per edge."""
+    """A path stored as runs, so that long baselines cost constant work per edge."""
 
     raw: str  # the plain path while it is short, then empty
     done: str  # the runs before the last one
@@ -139,12 +139,12 @@ def _keep_short(
 
 
 class FormulaTree:
-    """A Symbol Layout Tree or an Operator Tree; a value, not to be changed.
+    """A Symbol Layout Tree or an Operator Tree; immutable.
 
     Args:
         kind: ``"slt"`` or ``"opt"``.
-        root: the left-most symbol (SLT) or the outermost operator (OPT); the tree
-            takes the nodes over; do not change them afterwards.
+        root: the left-most symbol (SLT) or the outermost operator (OPT); the tree owns
+            the nodes; do not change them afterwards.
     """
 
     __slots__ = ("_edges", "_labels", "_text", "kind", "root")
@@ -213,7 +213,7 @@ class FormulaTree:
 
     @property
     def is_blank(self) -> bool:
-        """Whether it shows nothing, as a blank or an unknown command."""
+        """Whether nothing of it is visible, e.g. a blank or an unknown command."""
         return all(label in (BLANK, ERROR) for label in self.nodes)
 
     def tuples(self, window: int = 1) -> list[SymbolPair]:
@@ -273,13 +273,13 @@ class FormulaTrees(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether both trees exist and show something."""
+        """Whether both trees exist and something of them is visible."""
         trees = (self.slt, self.opt)
         return all(tree is not None and not tree.is_blank for tree in trees)
 
     @property
     def is_blank(self) -> bool:
-        """Whether neither tree shows anything: nothing to search with."""
+        """Whether nothing of either tree is visible: there is nothing to search for."""
         return all(tree is None or tree.is_blank for tree in (self.slt, self.opt))
 
     def fill(self, other: FormulaTrees) -> FormulaTrees:

@@ -1,4 +1,4 @@
-"""Trees of many formulas: those that are new go to workers, batches of trees come back.
+"""Trees of many formulas, built by workers in batches; known ones are skipped.
 
 Trees are built once per visual id, from the first formula that shows it.
 """
@@ -21,9 +21,9 @@ _ReadPlaces = Callable[[list[int]], Iterable[Formula]]
 class TreeBatches:
     """Builds the trees of files of formulas, each visually distinct one once.
 
-    Several files are with the workers at a time, and the store knows the trees of none
-    of them yet: what is on its way counts as built, so batches are those of one file
-    after the other, in any order.
+    Several files are processed at once, and the store does not have their trees yet:
+    pending formulas count as built, so the result does not depend on the order in which
+    workers finish.
 
     Args:
         find_missing: returns the visual ids that the store does not know.

@@ -1,17 +1,17 @@
-"""The formula-tree store: millions of formulas on disk, any of them in one look-up.
+"""The store of formula trees: millions of formulas on disk, found by one look-up.
 
 ```
 trees (one row per visually distinct formula)    visual id │ SLT │ OPT │ sources │ ...
                                                    "17"     [V!x..] [O!SUP..] pmml cmml
-batches: the names of the batches that are whole
+batches: the names of the complete batches
 ```
 
-One SQLite file. A batch is one transaction that also notes its name, so a run that was
-killed leaves whole batches only, and the next run skips those. A formula whose worker
+One SQLite file. A batch is one transaction that also notes its name, so a killed run
+leaves only complete batches, and the next run skips those. A formula whose worker
 died or took too long is among the failures, and its batch is not noted: the next run
-tries that formula again. Nothing is held in
-memory but SQLite's page cache. Trees are bracket strings, deflated with a dictionary of
-what every tree says; a store keeps its own copy of it.
+tries that formula again. Only SQLite's page cache is in memory. Trees are bracket
+strings, deflated with a dictionary of frequent substrings; a store keeps its own copy
+of it.
 
 A row says where its trees come from. Collections that publish trees hold bracket
 strings in the cells: source brackets. Otherwise::
@@ -47,7 +47,7 @@ from mathamr_kedro.formula.mathml import opt_from_mathml, slt_from_mathml
 from mathamr_kedro.formula.tree import FormulaTree, FormulaTrees
 
 VERSION = 2
-"""Of the trees of formulas; another one rebuilds all of them."""
+"""Version of the trees; another one rebuilds all of them."""
 
 SOURCES = ("", "pmml", "cmml", "latexml", "latex", "brackets")
 """Where a tree came from; empty if there is none. Stores hold the numbers, so the
@@ -66,7 +66,7 @@ DICTIONARY = (
     "[O!divide,o[N!1],u[N!2]][V!f[M!()1x1[=[V!x,a[N!2]],w[V!x]]][V!a,b[V!n]][=[V!x[+["
     "N!1]]]][-[N!1]][V!n"
 ).encode()
-"""What most trees say; a store keeps its own copy, so this text may change."""
+"""Frequent substrings of trees; a store keeps its own copy, so this text may change."""
 
 _MATHML: Mapping[str, tuple[Callable[..., FormulaTree | None], str]] = {
     "slt": (slt_from_mathml, "pmml"),
@@ -117,7 +117,7 @@ class TreeRow(NamedTuple):
 
     @classmethod
     def build(cls, formula: Formula) -> TreeRow:
-        """Return the row of a formula, each tree from the best source there is.
+        """Return the row of a formula, each tree from its best source.
 
         MathML cells are read in total mode with the spelling of ARQMath's LaTeXML;
         bracket strings are taken as they are.
@@ -155,7 +155,7 @@ class TreeRow(NamedTuple):
 
     @property
     def may_pass(self) -> bool:
-        """Whether another try may read it, e.g. because its worker died."""
+        """Whether reading it again may succeed, e.g. because its worker died."""
         if self.slt is not None or self.opt is not None:
             return False
         return not TRANSIENT.isdisjoint(self.count_deviations())
@@ -179,7 +179,7 @@ class TreeRow(NamedTuple):
         return Counter({reason: int(count) for reason, _, count in parts})
 
     def pack(self, dictionary: bytes) -> tuple[object, ...]:
-        """Return all but the ids as they are stored; :meth:`unpack` reads it."""
+        """Return the stored form of all fields but the ids; :meth:`unpack` reads it."""
         return (
             _deflate(self.slt, dictionary),
             _deflate(self.opt, dictionary),
@@ -190,7 +190,7 @@ class TreeRow(NamedTuple):
 
     @classmethod
     def unpack(cls, values: tuple[Any, ...], dictionary: bytes) -> TreeRow:
-        """Return the row that was stored: visual id, formula id, what was packed."""
+        """Return a stored row: visual id, formula id, packed fields."""
         visual_id, formula_id, slt, opt, slt_source, opt_source, deviations = values
         return cls(
             str(formula_id),
@@ -257,8 +257,8 @@ def find_trees(
 ) -> FormulaTrees | None:
     """Return the trees of a formula from the store; read its LaTeX for what is missing.
 
-    A tree that shows nothing is missing, too: the files may have failed to convert a
-    formula whose LaTeX can be read.
+    A tree without a visible symbol counts as missing, too: the published conversion may
+    have failed for a formula whose LaTeX can be read.
     """
     stored = store.trees(visual_id) if store is not None and visual_id else None
     if (stored is not None and stored.is_whole) or not latex.strip():
@@ -268,7 +268,7 @@ def find_trees(
 
 
 class TreeStore:
-    """Formula trees on disk, found by visual id.
+    """Formula trees on disk, by visual id.
 
     Args:
         path: the file; made, with its folder, unless ``read_only``.
@@ -330,7 +330,7 @@ class TreeStore:
         ).fetchone()[0]
 
     def check(self) -> None:
-        """Refuse a file whose bytes were changed; it is read once in a process.
+        """Check the bytes of the file; it is read once in a process.
 
         Raises:
             DamagedFileError: it is not what was written.
@@ -338,7 +338,7 @@ class TreeStore:
         check_file(self.path, "run the stage 'ingestion' again, it rebuilds it")
 
     def add_batch(self, name: str, rows: Iterable[TreeRow]) -> None:
-        """Write a whole batch, or nothing of it.
+        """Write a batch in one transaction.
 
         Args:
             name: of the batch; it must be new.
@@ -375,12 +375,12 @@ class TreeStore:
         return f"<{type(self).__name__}: {what}, in {self.path}>"
 
     def finished_batches(self) -> set[str]:
-        """Return the names of the batches that are whole."""
+        """Return the names of the complete batches."""
         found = self._connection.execute("SELECT name FROM batches")
         return {name for (name,) in found}
 
     def missing_visuals(self, visual_ids: Iterable[VisualId]) -> set[VisualId]:
-        """Return the visual ids whose trees are not here yet, or have failed."""
+        """Return the visual ids whose trees are missing or have failed."""
         find = "SELECT 1 FROM trees WHERE visual_id = ?"
         asked, failed = set(visual_ids), set(self.list_failures())
         return asked.intersection(failed) | {
@@ -390,7 +390,7 @@ class TreeStore:
         }
 
     def list_failures(self) -> list[VisualId]:
-        """Return the visual ids that another try may read, in their order."""
+        """Return the visual ids that may succeed when read again, in order."""
         find = "SELECT visual_id FROM failures ORDER BY 1"
         with suppress(sqlite3.OperationalError):  # written before they were noted
             return [str(visual_id) for (visual_id,) in self._connection.execute(find)]
@@ -439,7 +439,7 @@ class TreeStore:
         }
 
     def close(self) -> None:
-        """Close the file; a writer leaves one plain file that any place can hold."""
+        """Close the file; a writer leaves a single file without journals."""
         if not self._read_only:
             # Not while others read: then the log stays beside the file, and is read.
             with suppress(sqlite3.OperationalError):
@@ -454,10 +454,10 @@ class TreeStore:
 
 
 def _to_key(identifier: str) -> int | str:
-    """Return an id as it is stored: numbers as numbers, which take a third of the room.
+    """Return an id as stored: numbers as integers, which take a third of the space.
 
-    Only a number that is written the one canonical way may become one, so that every
-    id comes back as it was.
+    Only canonically written numbers are converted, so that every id is restored
+    exactly.
     """
     if identifier.isdecimal() and identifier.isascii() and len(identifier) < 19:
         if identifier[0] != "0" or identifier == "0":

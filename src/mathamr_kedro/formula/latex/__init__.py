@@ -1,4 +1,4 @@
-r"""LaTeX to both formula trees, without any program beside Python.
+r"""LaTeX to both formula trees, in pure Python.
 
 ```
 LaTeX ──> macros, tokens ──> reader, commands/ ──> boxes: rows of items (nodes, symbols)
@@ -18,7 +18,7 @@ what people type ──> typed ──> LaTeX
 >>> trees_from_latex(r"\foo + 1").problems
 {'undefined:foo': 1}
 
-In total mode, names stay that the published trees lose:
+Total mode keeps names that the published trees lose:
 
 >>> trees_from_latex(r"\text{Supp}(s)").opt.to_string()
 '[U!times,0[W!],1[V!𝑠]]'
@@ -53,16 +53,16 @@ def trees_from_latex(
     r"""Return the Symbol Layout Tree and the Operator Tree of a formula.
 
     In strict mode the trees are those of LaTeXML 0.8.7 and the published converters,
-    for formulas that both can read. Total mode keeps what these lose, as it does for
-    MathML: words in the operator tree (``T!Supp``, not ``W!``) and the names of
-    undefined commands (``E!Spec``, not ``E!`` and ``W!``). Neither mode raises:
-    what cannot be read becomes an error node, and formulas that are empty or too large
-    have no trees; ``problems`` says why:
+    for formulas that both can read. As for MathML, total mode keeps what these lose:
+    words in the operator tree (``T!Supp``, not ``W!``) and the names of undefined
+    commands (``E!Spec``, not ``E!`` and ``W!``). Neither mode raises: what cannot be
+    read becomes an error node, and formulas that are empty or too large have no trees;
+    ``problems`` says why:
 
     ====================  ==========================================================
     ``undefined:name``    an undefined command; ``E!`` in the tree
     ``bad_arrow``         an arrow of a diagram that leads nowhere
-    ``unparsed``          a row the grammar cannot read; fragments in the tree
+    ``unparsed``          a row the grammar cannot parse; fragments in the tree
     ``unknown_environment``, ``missing_*``, ``stray_*``  repaired
     ``empty``, ``too_long``, ``too_deep``, ``too_large``, ``expansion_limit``  no trees
     ``work_limit``        a row given up as fragments after too many steps

@@ -1,13 +1,13 @@
-r"""Math alphabets: which character a letter becomes in bold, script, Fraktur and so on.
+r"""Math alphabets: the characters of letters in bold, script, Fraktur and so on.
 
 ```
 \mathbf{x}   𝐱        \mathbb{R}  ℝ        \mathcal{L}  ℒ
 x            x in the layout tree, 𝑥 in the operator tree (italic is the default)
 ```
 
-The rules follow LaTeXML: a font is a family, a series and a shape; what a symbol shows
-of it depends on its kind. Lowercase Greek is always italic, uppercase Greek upright
-unless a font says otherwise, digits never italic.
+The rules follow LaTeXML: a font is a family, a series and a shape; which of them
+applies depends on the kind of symbol. Lowercase Greek is always italic, uppercase Greek
+upright unless a font says otherwise, digits never italic.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Font(NamedTuple):
     bold: bool = False
     italic: bool = False
     forced: bool = False
-    """``\\boldsymbol``: bold stays, whatever the symbol and later commands say."""
+    """``\\boldsymbol``: bold for every symbol, and through later font commands."""
 
     @property
     def variant(self) -> str:
@@ -80,7 +80,7 @@ FONTS = {
 """Fonts by the short name of the command that selects them."""
 
 STICKY = frozenset({"serif", "sansserif", "typewriter"})
-"""Families in which neighbouring letters make one word: ``\\mathrm{lcm}``."""
+"""Families in which adjacent letters form one word: ``\\mathrm{lcm}``."""
 
 _BLOCKS = {
     # latin, uppercase greek, lowercase greek, digits

@@ -1,4 +1,4 @@
-r"""Boxes: what TeX has read so far, and how they become a row of items.
+r"""Boxes, TeX's units of a formula, and how they become a row of items.
 
 ```
 boxes   2  \frac13  \quad  {a b}        row   2+1/3  ,  a  b
@@ -6,12 +6,11 @@ boxes   2  \frac13  \quad  {a b}        row   2+1/3  ,  a  b
         ( a , )^2 ]                           Row[( a , )]^2 ]
 ```
 
-Neighbours that are one symbol are joined: digits of a number, letters of an upright
-name, three dots. A brace group is one box to a script that follows it, and nothing to
-the grammar: its items are poured into the row. A number before a fraction of numbers is
-a sum. Most spaces mean nothing; a quad or more separates like a comma (which is not
-drawn). In rows that the grammar cannot read, fences and scripts are put in order all
-the same.
+Adjacent boxes of one symbol are joined: digits of a number, letters of an upright name,
+three dots. A brace group is one box to a script that follows it, but invisible to the
+grammar: its items become part of the row. A number before a fraction of numbers is a
+sum. Most spaces are ignored; a quad or more separates like a comma (which is not
+drawn). Fences and scripts are arranged even in rows that the grammar cannot parse.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _CENTERED_DOTS = Symbol("ID", "⋯", name="cdots")
 _DOUBLE_FACTORIAL = Symbol("POSTFIX", "!!", "double-factorial")
 _ASSIGN = Symbol("RELOP", ":=", "assign")
 MAX_WORD = 200
-"""Characters that a number or a name may have; longer ones stay in pieces."""
+"""Maximum characters of a number or a name; longer ones stay in pieces."""
 
 _TRIPLES = {_DOT: _DOTS, _CDOT: _CENTERED_DOTS}
 _PAIRS: dict[tuple[object, Symbol], Symbol] = {
@@ -48,7 +47,7 @@ _PAIRS: dict[tuple[object, Symbol], Symbol] = {
 }
 _SECONDS = frozenset({_BANG, _EQUALS})
 _SEPARATES = 10.0
-"""Points of space from which on it separates: one quad."""
+"""Points of space from which it separates: one quad."""
 
 
 def append_symbol(row: list[Any], symbol: Symbol) -> None:
@@ -194,7 +193,7 @@ def _attach_scripts(items: list[Item]) -> list[Item]:
 
 
 def _attach_to_nothing(marks: list[ScriptMark]) -> Item:
-    """Return scripts at the end of a row, which nothing follows."""
+    """Return the scripts at the end of a row as scripts of nothing."""
     base: Item = marks.pop()
     if marks and not base.floats:  # type: ignore[union-attr]
         base = attach_script(ABSENT, base, "post")
@@ -237,7 +236,7 @@ def append_group(boxes: list[Box], inner: list[Box], braced: bool) -> None:
 
 
 def pour(boxes: list[Box]) -> list[Item]:
-    """Return the items of boxes, groups poured out."""
+    """Return the items of boxes, with those of groups in their place."""
     if not any(box.__class__ is Group for box in boxes):
         return boxes  # type: ignore[return-value]
     items: list[Item] = []

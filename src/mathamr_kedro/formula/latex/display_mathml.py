@@ -1,11 +1,11 @@
-r"""LaTeX to MathML that browsers draw by themselves (MathML Core).
+r"""LaTeX to MathML that browsers render natively (MathML Core).
 
 >>> mathml_from_latex(r"\frac{a}{2}")
 '<math alttext="\\frac{a}{2}"><mfrac><mi>a</mi><mn>2</mn></mfrac></math>'
 >>> render_text("so $x$ <b>")
 'so <math alttext="x"><mi>x</mi></math> &lt;b&gt;'
 
-Whatever the formula says ends in text or in the attribute ``alttext``, escaped; element
+The content of a formula only becomes escaped text or the attribute ``alttext``; element
 names, other attributes and links never come from it.
 """
 
@@ -95,19 +95,19 @@ mtable.small{font-size:.75em}.boxed{border:1px solid;padding:.2em .35em}
 .struck{background:linear-gradient(to top right,transparent calc(50% - .5px),
 currentColor,transparent calc(50% + .5px))}
 """
-"""What a page needs beside MathML: lines and columns that it cannot say itself."""
+"""Style sheet for what MathML Core cannot express: lines and columns."""
 
 
 def draw_symbol(
     symbol: Symbol, stretchy: bool = False, sign: bool = False, size: str = ""
 ) -> str:
-    """Return the element of a symbol; nothing for one that is not seen.
+    """Return the element of a symbol; nothing for an invisible one.
 
     Args:
         symbol: what to draw.
         stretchy: whether a fence is as high as its row.
         sign: whether an operator precedes its only operand, as in ``-x``.
-        size: height of a fence that was given one.
+        size: height of a fence with an explicit size.
     """
     role, text = symbol.role, symbol.text
     if symbol.meaning == "absent" or not text.strip(_INVISIBLE):
@@ -390,7 +390,7 @@ _DRAWERS: dict[type, Callable[[Any], str]] = {
 def render_text(text: str) -> str:
     """Return a text with formulas between dollars as HTML.
 
-    What is no formula, or cannot be drawn, is kept as it was written.
+    Anything else, and formulas that cannot be drawn, is kept as written.
     """
     pieces = _DOLLARS.split(text)
     return "".join(

@@ -1,12 +1,12 @@
-r"""The reader of LaTeX for the eye: what is drawn, and nothing of what it means.
+r"""The reader of LaTeX for display: what is drawn, not what it means.
 
 ```
 2\,(a+b)_1     Row[2, space, (, a, +, b, ), )_1]         every space and brace counts
 \left( x \right)^2    Row[( x )] stretched, with a script
 ```
 
-The commands are those of the trees; only rows stay as they were written, and commands
-that mean the same but look different (``\hat`` and ``\widehat``) are told apart.
+The commands are those of the trees, but rows stay as written, and commands that mean
+the same but look different (``\hat`` and ``\widehat``) are distinguished.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class DisplayReader(Reader):
     def make_item(
         self, boxes: list[Box], rule: str = "anything", punctuated: bool = False
     ) -> Item:
-        """Return a row as it is, scripts on their bases; the grammar is not asked."""
+        """Return a row as written, scripts on their bases; no grammar is applied."""
         items = self._arrange(boxes)
         return items[0] if len(items) == 1 else Row(items)
 
@@ -101,7 +101,7 @@ def _switch(reader: Reader, boxes: list[Box], command: str, name: str) -> None:
 
 
 def _enclose(reader: Reader, boxes: list[Box], command: str, notation: str) -> None:
-    """Read a command that draws like another one in a style."""
+    """Read a command that draws another one in a given style."""
     made = _read_plainly(reader, command)
     boxes += [Enclosed(item, notation) for item in made]  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-r"""Items to Symbol Layout Trees: what a formula looks like.
+r"""Items to Symbol Layout Trees, the appearance of a formula.
 
 ```
 \frac{a}{b}^2 + (x, y)      O!divide ──n── + ──n── M!()1x2
@@ -37,7 +37,7 @@ from mathamr_kedro.formula.node import BLANK, Node, clean_text
 from mathamr_kedro.formula.slt_groups import CLOSING, OPENING, link_row, make_group
 
 BLANKS = ("", BLANK)
-"""Labels of nodes that leave no mark in a row, if nothing hangs on them."""
+"""Labels of nodes that are invisible in a row, if they have no children."""
 
 _INFIX = frozenset(
     "ADDOP MULOP BINOP MODIFIEROP MIDDLE RELOP METARELOP ARROW COMPOSEOP".split()
@@ -63,7 +63,7 @@ def hang(node: Node, edge: str, baseline: list[Node]) -> None:
 
 
 def is_blank(baseline: list[Node]) -> bool:
-    """Return whether a baseline leaves no mark in a row."""
+    """Return whether a baseline is invisible in a row."""
     if len(baseline) > 1:
         return False
     if not baseline:

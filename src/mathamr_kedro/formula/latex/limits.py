@@ -1,4 +1,4 @@
-"""How large a formula may be; beyond that it is refused or read in part."""
+"""Limits on the size of a formula; a larger one is refused or read in part."""
 
 from __future__ import annotations
 

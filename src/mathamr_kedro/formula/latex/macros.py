@@ -6,14 +6,13 @@ r"""Macros of LaTeX, of a document or of one formula: what an author's command m
 \def\pair#1#2{(#1, #2)}               $\pair{a}b$  ──▶  $(a, b)$
 ```
 
-Arguments and definitions are read by places in their text, which stays as it was
-written; a formula is read token by token (:mod:`.tokens`) once its macros are expanded.
-Which brace closes which is found in one pass over a text, so that a text full of
-braces that are never closed is read as fast as any other.
+Arguments and definitions are read by offsets in the unchanged text; a formula is read
+token by token (:mod:`.tokens`) once its macros are expanded. Matching braces are found
+in one pass over a text, so that unclosed braces do not make it slow.
 
-Definitions hold from their place to the end of the text, whatever group they are
-in. Endless macros are left as they are in a document; a formula that
-uses one is refused.
+Definitions hold from their position to the end of the text, whatever group they are in.
+In a document, endlessly recursive macros are left unexpanded; a formula that uses one
+is refused.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class LatexArguments:
         self._has_conditions = True  # that end
 
     def skip_blank(self, place: int) -> int:
-        """Return the next place that is no blank; a new paragraph is one."""
+        """Return the next offset that is not blank; a paragraph break is not blank."""
         blank = _BLANK.match(self._text, place)
         return place if blank is None else blank.end()
 
@@ -104,13 +103,13 @@ class LatexArguments:
         return None if token is None else (token[0], token.end())
 
     def read_group(self, place: int) -> tuple[str, int] | None:
-        """Return what is in the braces after ``place``, if there are any."""
+        """Return the content of the braces after ``place``, if there are any."""
         place = self.skip_blank(place)
         end = self._ends.get(place)
         return None if end is None else (self._text[place + 1 : end], end + 1)
 
     def read_option(self, place: int) -> tuple[str, int] | None:
-        """Return what is in the brackets after ``place``, if there are any."""
+        """Return the content of the brackets after ``place``, if there are any."""
         place = self.skip_blank(place)
         if self._text[place : place + 1] != "[":
             return None
@@ -174,10 +173,10 @@ class LatexMacro(NamedTuple):
     default: str | None = None
     """Of the first argument, if it is optional."""
     alias_of: str | None = None
-    """The other name of the same meaning (``\\let``)."""
+    """The command that it is an alias of (``\\let``)."""
     takes_star: bool = False
     is_provided: bool = False
-    """Whether an earlier definition holds (``\\providecommand``)."""
+    """Whether an earlier definition takes precedence (``\\providecommand``)."""
 
 
 _Found = tuple[LatexMacro | None, int] | None
@@ -336,7 +335,7 @@ class LatexMacros:
         return name in self._macros
 
     def add(self, macro: LatexMacro) -> None:
-        """Take a definition up; the last one of a name holds."""
+        """Add a definition; the last one of a name holds."""
         name = macro.name
         if name in _KEPT or (macro.is_provided and name in self._macros):
             return

@@ -1,4 +1,4 @@
-r"""What a formula is made of between the reader and the trees.
+r"""The items of a formula between the reader and the trees.
 
 ```
 reader    a list of items: symbols, fractions, arrays, script marks, hints
@@ -104,7 +104,7 @@ class Script(_Plain):
 
 @dataclass(slots=True, eq=False)
 class Dual(_Plain):
-    """Something that means one thing and is drawn as another."""
+    """An item whose meaning and drawing differ."""
 
     content: Item
     drawing: Item
@@ -202,7 +202,7 @@ class Hint(_Plain):
 
 @dataclass(slots=True, eq=False)
 class ScriptMark(_Plain):
-    """A script that has not found its base yet."""
+    """A script whose base is not known yet."""
 
     script: Item
     up: bool
@@ -265,7 +265,7 @@ _find_operator = lru_cache(maxsize=1024)(_operator)
 
 
 def fence(stuff: list[Item]) -> Item:
-    """Return ``open x (punct x)* close`` as what it most likely means."""
+    """Return ``open x (punct x)* close`` with its most likely meaning."""
     opening, closing = stuff[0].text, stuff[-1].text
     count = (len(stuff) - 1) // 2
     if count == 1:

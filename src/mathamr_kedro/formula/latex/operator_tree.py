@@ -1,4 +1,4 @@
-r"""Items to Operator Trees: what a formula means.
+r"""Items to Operator Trees, the meaning of a formula.
 
 ```
 a^2 + b      U!plus ── O!SUP ── V!𝑎           \sum_i x   +!O!sum ── O!SUB ── O!sum
@@ -178,7 +178,7 @@ _SPECIAL: dict[str | None, Callable[[App], Node]] = {
 
 
 def _build_row(row: Row) -> Node:
-    """Return what the grammar could not read as an error over the fragments."""
+    """Return an unparsed row as an error over its fragments."""
     items = row.items
     if not items:
         return Node.operator(ERROR, [Node(BLANK)])

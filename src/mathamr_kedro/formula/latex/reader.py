@@ -1,11 +1,11 @@
-r"""The reader of LaTeX: tokens become items, commands are obeyed.
+r"""The reader of LaTeX: tokens become items, commands are executed.
 
 ```
 tokens ──> boxes (as TeX sees them: symbols, groups, scripts) ──> row ──> one item
 ```
 
-Arguments of commands are rows of their own and are read by the grammar at once, so
-items are always ready-made.
+Arguments of commands are rows of their own and are parsed by the grammar at once, so
+items are always complete.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from mathamr_kedro.formula.latex.symbols import ABSENT, Symbol
 from mathamr_kedro.formula.latex.tokens import END, TokenStream
 
 Handler: TypeAlias = Callable[["Reader", list[Box]], None]
-"""Obeys a command: reads its arguments and appends boxes."""
+"""Executes a command: reads its arguments and appends boxes."""
 Entry: TypeAlias = Symbol | Handler
 """What a token means."""
 
@@ -48,8 +48,8 @@ class Reader(TokenStream):
     Args:
         tokens: the formula, ended by :data:`END`.
         tables: for each font, what its tokens mean.
-        problems: reasons and how often they were met; filled here.
-        is_total: whether names stay that the published trees lose.
+        problems: reasons with their counts; filled here.
+        is_total: whether to keep names that the published trees lose.
     """
 
     def __init__(
@@ -201,7 +201,7 @@ class Reader(TokenStream):
     def make_item(
         self, boxes: list[Box], rule: str = "anything", punctuated: bool = False
     ) -> Item:
-        """Return what a row means: one item, or the row itself if it cannot be read.
+        """Return a row as one item, or the row itself if it cannot be parsed.
 
         Args:
             boxes: the row.

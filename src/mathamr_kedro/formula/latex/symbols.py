@@ -1,4 +1,4 @@
-r"""Symbols of math mode: what each character and command is to the grammar.
+r"""Symbols of math mode: the grammatical role of each character and command.
 
 A :class:`Symbol` knows its grammatical role, what it means, and its label in both
 trees. Symbols are shared and never changed; ``symbols.json`` lists the commands.
@@ -66,7 +66,7 @@ class Symbol:
         role: grammatical role, e.g. ``RELOP``.
         text: what is drawn.
         meaning: what it means, if that is known.
-        name: a name the grammar asks for (``langle``).
+        name: a name that grammar rules refer to (``langle``).
         font: the font it is drawn in.
         place: where its scripts are: ``mid`` (above and below), ``post``, or empty.
     """

@@ -35,12 +35,12 @@ _OUTER = (("$$", "$$"), ("$", "$"), (r"\[", r"\]"), (r"\(", r"\)"))
 def split_tokens(latex: str, problems: dict[str, int] | None = None) -> list[str]:
     r"""Return the tokens of a formula, with :data:`END` behind them.
 
-    HTML entities are resolved; comments and dollars around the formula go.
+    HTML entities are resolved; comments and surrounding dollars are removed.
 
     Args:
         latex: the formula.
-        problems: counts what is wrong with macros that the formula defines, which are
-            expanded; ``None``: they stay as they are.
+        problems: counts problems with macros that the formula defines, which are
+            expanded; ``None``: they are not expanded.
 
     Raises:
         LimitError: the formula would be too long with its macros expanded.
@@ -88,20 +88,20 @@ def _clean(latex: str) -> str:
 
 
 class TokenStream:
-    """Tokens that are taken one by one; :data:`END` is never taken."""
+    """Tokens taken one by one; :data:`END` is never taken."""
 
     def __init__(self, tokens: list[str]) -> None:
         self.tokens = tokens
         self.i = 0
 
     def peek(self) -> str:
-        """Return the next token that is no space, without taking it."""
+        """Return the next token that is not a space, without taking it."""
         while self.tokens[self.i] == " ":
             self.i += 1
         return self.tokens[self.i]
 
     def take(self) -> str:
-        """Take the next token that is no space; at the end, nothing."""
+        """Take the next token that is not a space; at the end, nothing."""
         token = self.peek()
         if token is not END:
             self.i += 1
@@ -115,7 +115,7 @@ class TokenStream:
         return True
 
     def take_raw_argument(self) -> str:
-        """Take an argument that is no math, e.g. a name or a length."""
+        """Take an argument that is not math, e.g. a name or a length."""
         tokens = self.take_tokens()
         if tokens[:1] == ["{"]:
             return "".join(tokens[1:-1])
@@ -154,7 +154,7 @@ class TokenStream:
         return self.tokens[start:place]
 
     def take_raw_option(self) -> str | None:
-        """Take what is between square brackets, if they come next."""
+        """Take the content of square brackets, if they come next."""
         tokens = self.take_option_tokens()
         return None if tokens is None else "".join(tokens)
 

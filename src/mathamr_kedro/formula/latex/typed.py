@@ -1,4 +1,4 @@
-r"""What people type, as LaTeX: formulas without dollars, Unicode, everyday macros.
+r"""Typed queries as LaTeX: formulas without dollars, Unicode, everyday macros.
 
 ::
 
@@ -22,7 +22,7 @@ _MACROS = {
     "R": r"\mathbb{R}", "Q": r"\mathbb{Q}", "Z": r"\mathbb{Z}", "C": r"\mathbb{C}",
     "N": r"\mathbb{N}", "eps": r"\varepsilon", "dd": r"\mathrm{d}",
 }  # fmt: skip
-"""Of many preambles; none of them is a command of LaTeX."""
+"""Common macros of preambles; none of them is a command of LaTeX."""
 _ENCLOSED = {"norm": (r"\lVert ", r" \rVert"), "abs": ("|", "|")}
 _MACRO = re.compile(rf"\\({'|'.join(_MACROS)})(?![A-Za-z])")
 _ENCLOSING = re.compile(r"\\(norm|abs)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
@@ -31,7 +31,7 @@ _PLAIN = {
     "<=>": r"\iff ", "<=": r"\le ", ">=": r"\ge ", " !=": r" \ne ", "->": r"\to ",
     "=>": r"\Rightarrow ", "pi": r"\pi", "infinity": r"\infty",
 }  # fmt: skip
-"""As keyboards have it; ``n!=1`` is about a factorial."""
+"""Spellings of keyboards; ``n!=1`` is about a factorial."""
 _PLAINLY = re.compile(
     r"(?<![{@<>=-])(?:<=>|[<>]=|[-=]>)(?![<>=])| !="
     r"|(?<![\\A-Za-z])(?:pi|infinity)(?![A-Za-z])"

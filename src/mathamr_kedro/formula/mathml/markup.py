@@ -1,4 +1,4 @@
-"""MathML text to elements: the fast way, and the forgiving way for damaged cells.
+"""MathML text to elements: a fast way, and a lenient one for damaged cells.
 
 Most cells are well-formed XML and are read by one call into libxml2. The cells of
 ARQMath were unescaped once too often (``<mo><</mo>``, ``alttext="a<b"``), so a cell
@@ -97,7 +97,7 @@ def read_branch(
 
     Args:
         text: a ``math`` element, or its content; a prolog and text around it are
-            passed over.
+            ignored.
         branch: which half of parallel markup to take.
         deviations: gets a reason for each repair; None for strict reading.
 

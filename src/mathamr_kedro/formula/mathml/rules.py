@@ -1,4 +1,4 @@
-"""What the two readers of MathML share: one walk over the elements, and its failures.
+"""Shared parts of the two readers of MathML: the walk over elements, and deviations.
 
 The walk visits the elements in reverse document order with a stack of results, so each
 element finds the results of its children ready, left to right, and nothing recurses:
@@ -37,7 +37,7 @@ _MAX_DETAIL = 40
 
 @dataclass(slots=True)
 class Reader:
-    """How one formula is read, and where it deviated from the published rules."""
+    """State of reading one formula, with its deviations from the published rules."""
 
     strict: bool
     compat: bool = False

@@ -1,8 +1,7 @@
 r"""The commands of math mode, and what each token means in each font.
 
-A token means a symbol, or a handler: a function that takes the reader, which is
-behind the token, and the boxes read so far; it takes its arguments and appends what
-they make.
+A token means a symbol or a handler: a function of the reader, which has just read the
+token, and of the boxes so far; it reads its arguments and appends the result.
 """
 
 from __future__ import annotations

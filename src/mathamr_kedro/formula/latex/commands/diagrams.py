@@ -19,7 +19,7 @@ over, under or within it.
 
 An arrow has a direction (``r`` right, ``d`` down, ``ddr`` ...: the way from the object
 it starts from), styles in plain words (``hook``, ``two-heads`` ...) and labels.
-What only moves or bends an arrow is read and dropped.
+Options that only shift or bend an arrow are read and dropped.
 """
 
 from __future__ import annotations
@@ -125,19 +125,19 @@ class Arrow(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """The way to its end: ``r``, ``ddr``; empty for a loop."""
+        """The direction to its end: ``r``, ``ddr``; empty for a loop."""
         down, right = self.offset
         vertical = ("d" if down > 0 else "u") * abs(down)
         return vertical + ("r" if right > 0 else "l") * abs(right)
 
     @property
     def name(self) -> str:
-        """What the operator tree calls it: ``arrow-r-hook``."""
+        """Its name in the operator tree: ``arrow-r-hook``."""
         return "-".join(["arrow", *filter(None, [self.direction]), *self.styles])
 
     @property
     def sign(self) -> str:
-        """What the layout tree shows of it; a long one with its direction."""
+        """Its sign in the layout tree; a long arrow includes its direction."""
         down, right = self.offset
         sign = _SIGNS[(down > 0) - (down < 0), (right > 0) - (right < 0)]
         for style in self.styles:
@@ -146,7 +146,7 @@ class Arrow(NamedTuple):
 
 
 class CellTokens(TokenStream):
-    """The tokens of one cell: an object and the arrows that are written beside it."""
+    """The tokens of one cell: an object and the arrows written beside it."""
 
     commands: ClassVar[frozenset[str]]
     """Those that make an arrow."""
@@ -198,7 +198,7 @@ class CellTokens(TokenStream):
         return Arrow(self.place, offset, names, tuple(shown), self.is_damaged)
 
     def add_steps(self, way: str) -> Place:
-        """Return how far a way of letters leads; other letters are a damage."""
+        """Return the steps of a direction in letters; other letters are malformed."""
         if way.strip("udlr"):
             self.is_damaged = True
         return way.count("d") - way.count("u"), way.count("r") - way.count("l")

@@ -144,7 +144,7 @@ def _bold_symbol(reader: Reader, boxes: list[Box]) -> None:
 
 
 def _switch(reader: Reader, boxes: list[Box], font: Font) -> None:
-    r"""Read ``\bf`` and its like: up to the end of the group."""
+    r"""Read ``\bf`` and similar commands: up to the end of the group."""
     reader.set_font(reader.font.select(font))
 
 
@@ -174,7 +174,7 @@ def _space(width: float, char: str = "", is_em: bool = False) -> Handler:
 
 
 def _measure(text: str) -> float:
-    """Return a length in points, to one decimal; zero if it is none."""
+    """Return a length in points, to one decimal; zero if it is malformed."""
     text = text.strip()
     digits = text.rstrip(string.ascii_letters + " ")
     unit = text[len(digits) :].strip()[:2]

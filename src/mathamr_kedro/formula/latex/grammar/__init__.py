@@ -9,11 +9,11 @@ factor      atom scripts | function argument | ( ... ) | | ... | | sum term | ..
 ```
 
 Choices are tried in order and the first that fits is kept, as in LaTeXML, whose trees
-are the reference: there is no going back into a choice once made. ``None`` means that
-a rule does not fit; rules leave the position where it was in that case. Factors are
-remembered by place, so that trying several choices costs little.
+are the reference: there is no backtracking into a choice. ``None`` means that a rule
+does not apply; the position is then unchanged. Factors are memoised by position, so
+that trying several choices is cheap.
 
-Whole rows may also be what people write that is no formula::
+A row may also be one of the fragments that people write::
 
     = b      a relation without a left side        + -      only operators
     (mod n)  a remark without a formula            {}^a     scripts of nothing
