@@ -137,8 +137,7 @@ def test_different_topics_are_refused(store):
 
 
 STRATEGIES = {
-    "maxsim_exact": 0.46, "maxsim_hnsw": 0.45, "maxsim_hnsw_one_walk": 0.45,
-    "two_stage_5000_exact": 0.44,
+    "maxsim_exact": 0.46, "maxsim_hnsw": 0.45, "two_stage_5000_exact": 0.44,
     "two_stage_5000_hnsw": 0.44, "two_stage_1000_exact": 0.35,
     "two_stage_1000_hnsw": 0.35, "single_vector_exact": 0.3, "single_vector_hnsw": 0.3,
 }  # fmt: skip
@@ -190,7 +189,7 @@ def test_seeds_on_two_machines_have_no_mean_time(store):
     other = {**CPU, "cpu": "Arm", "cores": 2}
     outcome = compare_strategies(store, {}, {"searched_on": other})
     rows = outcome.tables["table_4.16"].rows
-    assert len(rows) == 3 * 9
+    assert len(rows) == 3 * 8
     first, on_xeon, on_arm = rows[:3]
     assert first.figures[0].std is not None
     assert first.figures[4] is None
@@ -215,7 +214,7 @@ def test_memory_is_called_after_the_device(store):
 def test_rows_may_be_strategies(store):
     tables = compare_strategies(store, {}, {}).tables
     assert len(tables["table_4.15"].rows) == 4
-    assert len(tables["table_4.16"].rows) == 9
+    assert len(tables["table_4.16"].rows) == 8
     first, *_, last = tables["table_4.15"].rows
     assert first.is_baseline and last.figures[0].marked
     assert last.figures[4].value == 41.0  # queries per second of task 1

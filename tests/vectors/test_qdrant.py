@@ -132,7 +132,7 @@ def test_each_vector_walks_by_itself_and_the_union_is_ordered(
     connect, store, posts, types
 ):
     twin = SlowIndex(posts)
-    mode = SearchMode(exact=False, hnsw_ef=3, walks="per_vector")
+    mode = SearchMode(exact=False, hnsw_ef=3)
     with QdrantIndex.open(connect(HnswConfig(all_m=16)), store) as index:
         for seed in range(4):
             query = draw_query(seed).vectors

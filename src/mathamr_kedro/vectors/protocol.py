@@ -35,9 +35,6 @@ from mathamr_kedro.vectors.store import PostReader, compare_nodes
 EngineName: TypeAlias = Literal["exact", "edge", "server"]
 ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
 
-HnswWalks: TypeAlias = Literal["one", "per_vector"]
-"""How MaxSim walks a graph; see :meth:`VectorIndex.search`."""
-
 PostSpace: TypeAlias = Literal["all", "doc"]
 """Which vectors of posts are compared; see :meth:`VectorIndex.search`."""
 
@@ -53,8 +50,6 @@ class SearchMode:
     """Look at every vector; otherwise walk the HNSW graph."""
     hnsw_ef: int = 128
     """Breadth of the walk."""
-    walks: HnswWalks = "one"
-    """Of MaxSim: all vectors of a query together, or each by itself."""
 
 
 EXACT = SearchMode()
@@ -137,16 +132,10 @@ class VectorIndex(ABC):
         """Find posts by MaxSim over their vectors in a space (``queries``: matrices).
 
         The space ``all`` has all vectors of a post, ``doc`` only its document vector.
-        A graph over ``all`` is walked in one of two ways (``mode.walks``):
-
-        ``per_vector``
-            as the thesis describes it (3.5.2, 4.4.1): each of the :math:`|q|` vectors
-            of a query walks by itself and finds the ``hnsw_ef`` posts with the nearest
-            vector; the union, at most :math:`|q|` · ``hnsw_ef`` posts, is ordered by
-            exact MaxSim.
-        ``one``
-            MaxSim itself is the similarity along a single walk of breadth
-            :math:`|q|` · ``hnsw_ef``, as Qdrant compares several vectors.
+        A graph over ``all`` is walked as the thesis describes it (3.5.2, 4.4.1): each
+        of the :math:`|q|` vectors of a query walks by itself and finds the ``hnsw_ef``
+        posts with the nearest vector; the union, at most :math:`|q|` · ``hnsw_ef``
+        posts, is ordered by exact MaxSim.
         """
 
     def search_documents(

@@ -476,18 +476,17 @@ class QdrantIndex(VectorIndex):
         mode: SearchMode = EXACT,
         types: PostTypes = None,
     ) -> list[Hits]:
-        """Find candidates exactly or by either walk, and order them by their scores."""
+        """Find candidates exactly or by a walk, and order them by their scores."""
         self._check(mode, types, space)
         collection, hits = self._collections.posts, []
         for query in map(self._round, queries):
-            if space == "all" and not mode.exact and mode.walks == "per_vector":
+            if space == "all" and not mode.exact:
                 rows = list(query[:, None])
                 each = collection.search(rows, space, mode.hnsw_ef, mode, types)
                 found = [point for points in each for point in points]
             else:
-                wide = replace(mode, hnsw_ef=mode.hnsw_ef * len(query))
                 asked = query if space == "all" else query[0]
-                found = _search(collection, space, asked, depth, wide, types)
+                found = _search(collection, space, asked, depth, mode, types)
             keys = list(dict.fromkeys(point.name("post") for point in found))
             located = self.posts.locate(keys)
             if space == "all":

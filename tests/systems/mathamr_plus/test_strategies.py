@@ -106,20 +106,3 @@ def test_strategies_are_read_from_parameters():
     assert not found.mode.exact
     with pytest.raises(ConfigurationError, match="at least 1"):
         read_parameters(Strategy, {"depth": 0}, "indexing.strategy")
-
-
-def test_walks_are_named_and_refused_where_nothing_walks():
-    assert Strategy("maxsim", "hnsw").mode.walks == "one"
-    assert Strategy("maxsim", "hnsw", hnsw_walks="per_vector").mode.walks == (
-        "per_vector"
-    )
-    for other in (
-        ("maxsim", "exact"),
-        ("rerank", "hnsw"),
-        ("single", "hnsw"),
-        ("combined", "exact"),
-    ):
-        with pytest.raises(ConfigurationError, match="for hnsw_walks 'per_vector'"):
-            Strategy(*other, hnsw_walks="per_vector")
-    with pytest.raises(ConfigurationError, match="hnsw_walks"):
-        read_parameters(Strategy, {"hnsw_walks": "two"}, "indexing.strategy")

@@ -59,9 +59,7 @@ def test_names_of_strategies():
     assert Strategy(query_parts="words").name == "maxsim-exact-words"
     both = Strategy("combined", document_weight=0.5, sentence_weight=0.3)
     assert both.name == "combined-1000-exact-document-0.5-sentence-0.3"
-    alone = Strategy("maxsim", "hnsw", hnsw_walks="per_vector")
-    assert alone.name == "maxsim-hnsw-per-vector"
-    assert alone.mode.walks == "per_vector"
+    assert Strategy("maxsim", "hnsw").name == "maxsim-hnsw"
 
 
 @pytest.mark.parametrize(

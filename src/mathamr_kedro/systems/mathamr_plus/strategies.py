@@ -5,8 +5,7 @@ retrieval   what is compared (thesis 3.5.2)                   search
 ==========  ================================================  =======================
 single      document vector with document vector              exact or hnsw
 rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
-maxsim      MaxSim over all vectors                           exact or hnsw, which
-                                                              walks once or per vector
+maxsim      MaxSim over all vectors                           exact or hnsw
 combined    both of single and maxsim, standardised, added    as these (not in the
                                                               thesis)
 ==========  ================================================  =======================
@@ -53,7 +52,6 @@ from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.vectors import PostReader
 from mathamr_kedro.vectors.post_vectors import PostEntry, Vectors
 from mathamr_kedro.vectors.protocol import (
-    HnswWalks,
     PostTypes,
     SearchMode,
     VectorIndex,
@@ -80,9 +78,6 @@ class Strategy:
     """Of ``combined``: what document vectors count beside MaxSim, which counts 1."""
     hnsw_ef: int = 128
     """Thesis 3.5.2."""
-    hnsw_walks: HnswWalks = "one"
-    """Of ``maxsim`` by ``hnsw``: ``per_vector`` as in the thesis (3.5.2), each vector
-    of a query separately; or ``one`` for all of them together."""
     depth: int = 1000
     """Posts returned; ARQMath counts 1000."""
     post_types: tuple[str, ...] = TASK_1_TYPES
@@ -110,14 +105,6 @@ class Strategy:
             raise ConfigurationError(
                 f"Expected retrieval 'combined' for document_weight "
                 f"{self.document_weight!r} (got {self.retrieval!r})"
-            )
-        if self.hnsw_walks != "one" and (
-            self.search != "hnsw" or self.retrieval not in ("maxsim", "combined")
-        ):
-            raise ConfigurationError(
-                "Expected retrieval 'maxsim' or 'combined' and search 'hnsw' for "
-                "hnsw_walks "
-                f"{self.hnsw_walks!r} (got {self.retrieval!r} and {self.search!r})"
             )
         check_post_types(self.types)
         self._check_weights()
@@ -173,8 +160,6 @@ class Strategy:
 
         >>> Strategy("rerank", "hnsw", candidates=5000).name
         'rerank-5000-hnsw'
-        >>> Strategy("maxsim", "hnsw", hnsw_walks="per_vector").name
-        'maxsim-hnsw-per-vector'
         >>> Strategy("combined", document_weight=0.5).name
         'combined-1000-exact-document-0.5'
         >>> Strategy(with_question=0.5, sentence_weight=0.3).name
@@ -182,9 +167,7 @@ class Strategy:
         """
         has_candidates = self.retrieval in ("rerank", "combined")
         middle = f"-{self.candidates}" if has_candidates else ""
-        end = "-per-vector" if self.hnsw_walks == "per_vector" else ""
-        if self.document_weight != 1:
-            end += f"-document-{self.document_weight:g}"
+        end = "" if self.document_weight == 1 else f"-document-{self.document_weight:g}"
         weights = {
             "question": self.with_question,
             "document": self.with_document,
@@ -204,7 +187,7 @@ class Strategy:
     @property
     def mode(self) -> SearchMode:
         """How candidates are found."""
-        return SearchMode(self.search == "exact", self.hnsw_ef, self.hnsw_walks)
+        return SearchMode(self.search == "exact", self.hnsw_ef)
 
     @property
     def types(self) -> PostTypes:
