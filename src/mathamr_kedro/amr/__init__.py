@@ -11,9 +11,9 @@ text with FORMULA_n ─ chunking ─> chunks ─ a parser ─> graphs ─ mergin
 | module | what it holds |
 |---|---|
 | ``graphs`` | :class:`AMRGraph`; many of them under one ``multi-sentence`` root |
-| ``penman_io`` | graphs, symbols and strings as PENMAN text, both ways |
+| ``penman_io`` | reading and writing PENMAN: graphs, symbols, strings |
 | ``chunking`` | sentences of mathematical prose, packed into chunks |
-| ``documents`` | what a parser is; texts to graphs; a bad chunk fails by itself |
+| ``documents`` | interface of parsers; texts to graphs; a bad chunk fails alone |
 | ``parsers`` | the parsers by name; texts to PENMAN, as a function that workers run |
 | ``report`` | Table 4.2 of the thesis as far as it concerns AMR |
 
@@ -23,8 +23,8 @@ A text to its graph::
     (parsed,) = parse_documents(["Prove that FORMULA_0 is even."], parser)
     print(format_graph(parsed.graph))
 
-Importing this package imports neither spaCy nor penman: they are loaded by what needs
-them.
+Importing this package imports neither spaCy nor penman: they are loaded when they are
+needed.
 """
 
 from mathamr_kedro.amr.chunking import MAX_CHUNK_TOKENS, split_chunks

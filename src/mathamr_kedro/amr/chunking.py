@@ -22,7 +22,7 @@ _INVISIBLE = re.compile(
 )
 
 _GLUED = re.compile(rf"(FORMULA_\d+){_INVISIBLE.pattern}+(?=\w)")
-"""Without a blank, the digit behind FORMULA_1 would make another formula of it."""
+"""Without a blank, a digit after FORMULA_1 would change its number."""
 
 # Abbreviations after which no sentence ends, whatever follows ...
 _NEVER_FINAL = frozenset(
@@ -43,7 +43,7 @@ _CUT_MARKS = frozenset(";,:).")
 _OPENERS = frozenset("([\"'“”")
 _WORD = re.compile(r"\w+")
 _LONGEST_WORD = 64
-"""Letters before a mark that are looked at; abbreviations are shorter."""
+"""Letters inspected before a mark; abbreviations are shorter."""
 _INITIAL = re.compile(r"[A-Z](?:\.[A-Z])*")
 _AFTER_FORMULA = re.compile(r"(FORMULA_\d+)\s+(?=([A-Z][a-z]+)\b)")
 
@@ -121,7 +121,7 @@ def count_tokens(text: str) -> int:
 
 
 def split_sentences(text: str) -> list[str]:
-    """Split ``text`` into sentences; nothing but blanks is lost.
+    """Split ``text`` into sentences; only blanks are dropped.
 
     A blank line always ends a sentence, a single line break only after an end mark,
     before a list mark, or after a colon that opens a list.

@@ -1,4 +1,4 @@
-"""From the text of a post to one graph, or to the reason why there is none.
+"""The text of a post to one graph, or to the reason of a failure.
 
 ```
 texts ─> chunks of all texts ─ batches ─> parser ─> chunk graphs ─> one graph per text
@@ -34,11 +34,12 @@ logger = logging.getLogger(__name__)
 
 _CHUNKS_PER_CALL = 64
 MAX_SENTENCES = 2000
-"""Of a text: each has a vector, of which an index takes some thousands in a post."""
+"""Sentences of a text: each has a vector, and an index accepts some thousands per
+post."""
 
 
 _WORD = re.compile(r"[^\W_]")
-"""What has none is no sentence to a parser."""
+"""A sentence without one cannot be parsed."""
 
 
 class AMRParser(Protocol):
@@ -64,14 +65,14 @@ class AMRParser(Protocol):
 class ParserSettings(ABC):
     """Parameters of a parser, its group of ``amr_parsing``: a frozen dataclass.
 
-    It travels to the workers; each of them opens the parser once.
+    It is sent to the workers, each of which opens the parser once.
     """
 
     name: ClassVar[str]
 
     @property
     def chunks_per_call(self) -> int:
-        """Chunks of a batch, over the borders of texts."""
+        """Chunks of a batch, across texts."""
         return _CHUNKS_PER_CALL
 
     @abstractmethod
@@ -87,12 +88,12 @@ class ParserSettings(ABC):
         """
 
     def limit(self, workers: WorkerConfig) -> WorkerConfig:
-        """Return how to run it: its own time limits instead of general ones."""
+        """Return the configuration of workers with the parser's own time limits."""
         return workers
 
 
 class ParsedDocument(NamedTuple):
-    """The graph of a text and what it lacks."""
+    """The graph of a text, with missing formulas and failed chunks."""
 
     graph: AMRGraph
     missing: tuple[str, ...]
@@ -141,7 +142,7 @@ def parse_documents(
 
 
 def _take_first(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-    """Return the first chunks, of :data:`MAX_SENTENCES` together."""
+    """Return the first chunks, with :data:`MAX_SENTENCES` sentences in total."""
     total = accumulate(len(chunk.sentences) for chunk in chunks)
     return chunks[: sum(count <= MAX_SENTENCES for count in total)]
 
@@ -149,11 +150,11 @@ def _take_first(chunks: Sequence[Chunk]) -> Sequence[Chunk]:
 def parse_isolating(
     parser: AMRParser, chunks: Sequence[Chunk]
 ) -> list[AMRGraph | ParseFailure]:
-    """Parse a batch; while it fails as a whole, halve it down to the bad chunk.
+    """Parse a batch; halve it while it fails as a whole, down to the bad chunk.
 
     Raises:
-        ConfigurationError, MissingInputError: the parser can parse nothing at all, so
-            no input is to blame.
+        ConfigurationError, MissingInputError: the parser cannot work at all, whatever
+        the input.
     """
     if not chunks:
         return []

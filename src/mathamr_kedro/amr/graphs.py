@@ -7,7 +7,7 @@
    :ARG1 (f / FORMULA_0))                     (s, ARG1, f)
 ```
 
-Roles have no colon and are never inverted: ``:ARG0-of`` exists on paper only.
+Roles have no colon and are never inverted: ``:ARG0-of`` exists only in PENMAN text.
 Concepts and constants are PENMAN atoms: safe symbols or quoted strings, made by
 :mod:`mathamr_kedro.amr.penman_io`.
 
@@ -25,9 +25,9 @@ The sentences of a chunk hang under that chunk's ``:sntN`` and are counted there
       :snt1 (m2 / multi-sentence :snt1 (s / show-01) :snt2 (h / hold-01))
       :snt2 (t / thank-01))
 
-Variables are renamed in the order of reading, so they never conflict; a formula has
-one node in the document, however often it is named, and whatever a neural parser made
-of its placeholder::
+Variables are renamed in the order of reading, so they never conflict; a formula has one
+node in the document, however often it occurs, and however a neural parser spelled its
+placeholder::
 
     (p / person                                 (p / FORMULA_0)
        :name (n / name :op1 "FORMULA_0"))  ─>
@@ -43,7 +43,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 PLACEHOLDER = re.compile(r"FORMULA_\d+")
-"""What stands for a formula in clean text, and the concept of its node."""
+"""Placeholder of a formula in clean text, and the concept of its node."""
 
 ROOT_CONCEPT = "multi-sentence"
 """Concept of the root of a document (thesis, Figure 3.1)."""
@@ -86,7 +86,7 @@ class AMRGraph(NamedTuple):
         return len(_find_reachable(self) & set(self.nodes)) == len(self.nodes)
 
     def join_parts(self, role: str) -> AMRGraph:
-        """Attach each part that is not connected with the top to it, by its first node.
+        """Attach each part that is not connected with the top by its first node.
 
         >>> AMRGraph("a", {"a": "set", "b": "map"}, []).join_parts("mod").edges
         [Edge(source='a', role='mod', target='b')]
@@ -102,7 +102,7 @@ class AMRGraph(NamedTuple):
         return self._replace(edges=edges)
 
     def find_missing_placeholders(self, text: str) -> tuple[str, ...]:
-        """Return the placeholders of ``text`` that are no concept here, in order.
+        """Return the placeholders of ``text`` that are not concepts here, in order.
 
         >>> graph = AMRGraph("f", {"f": "FORMULA_1"}, [])
         >>> graph.find_missing_placeholders("if FORMULA_0 then FORMULA_1")
@@ -163,7 +163,7 @@ class VariableNames:
         self._counts: Counter[str] = Counter()
 
     def make(self, concept: str) -> str:
-        """Return a variable that was not given before."""
+        """Return a new variable."""
         letter = concept[:1].lower()
         if not ("a" <= letter <= "z"):
             letter = "x"
@@ -182,8 +182,8 @@ def merge_graphs(graphs: Sequence[AMRGraph], keep_chunks: bool = False) -> AMRGr
 
     Args:
         graphs: sentences, or chunks of them.
-        keep_chunks: if there are several, a collection stays what it is, one
-            ``:sntN`` with its sentences below.
+        keep_chunks: if there are several, a collection stays one ``:sntN`` with its
+            sentences below.
     """
     keep_chunks = keep_chunks and len(graphs) > 1
     names = VariableNames()
@@ -283,7 +283,7 @@ def _read_placeholder(atom: str) -> str | None:
 
 
 def _replace_names(graph: AMRGraph) -> AMRGraph:
-    """Replace a thing that is named only by a formula by that formula."""
+    """Replace a named thing whose name is only a formula by that formula."""
     for entity, role, name in graph.edges:
         if role == "name" and graph.nodes[name] == "name":
             formula = _name_of(graph, name)
@@ -293,7 +293,7 @@ def _replace_names(graph: AMRGraph) -> AMRGraph:
 
 
 def _name_of(graph: AMRGraph, name: str) -> str | None:
-    """Return the variable of the formula that is all a name consists of."""
+    """Return the variable of the formula that makes up a whole name."""
     if any(name == source for source, _, _ in graph.attributes):
         return None
     targets = [target for source, _, target in graph.edges if source == name]

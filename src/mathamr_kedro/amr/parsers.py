@@ -1,10 +1,9 @@
-"""The parsers of this project by name, and texts to PENMAN by one of them.
+"""The parsers by name, and texts to PENMAN by one of them.
 
 A new parser is a file with its :class:`ParserSettings`, and a line in :class:`Parsers`.
-``builtin`` imports spaCy only to parse. Package and weights of ``amrlib``, which parses
-sentence by sentence without coreference, as MathAMR did, are yours to install
-(https://amrlib.readthedocs.io): neither is a dependency of this project, and no real
-parse by it was run in its tests.
+``builtin`` imports spaCy only to parse. ``amrlib`` parses sentence by sentence without
+coreference, as MathAMR did; its package and weights have to be installed separately
+(https://amrlib.readthedocs.io), and tests run no real parse by it.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ from mathamr_kedro.base.workers import current_slot
 
 _TABLES = Path(__file__).with_name("tables")
 _BEAM = 4
-"""Beams of the search, as amrlib has it."""
+"""Beams of the search, amrlib's default."""
 
 AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class BuiltinConfig(ParserSettings):
-    """``parser: builtin`` reads no parameters."""
+    """``parser: builtin`` has no parameters."""
 
     name: ClassVar = "builtin"
     VERSION: ClassVar = 1
-    """Of the rules; another one rebuilds the graphs."""
+    """Version of the rules; another one rebuilds the graphs."""
 
     def describe(self) -> dict[str, Any]:
         """Return what the graphs depend on: rules by their version, and tables."""
@@ -66,7 +65,7 @@ class BuiltinConfig(ParserSettings):
 
 @cache
 def _checksum_tables(folder: Path) -> str:
-    """Return a checksum of what the parser has learnt."""
+    """Return a checksum of the learned tables."""
     hasher = hashlib.blake2b(digest_size=8)
     for file in sorted(folder.rglob("*")):
         if file.is_file() and file.suffix != ".pyc":
@@ -180,9 +179,10 @@ class Parsers:
         return getattr(self, name)
 
     def choose(self, choice: str, earlier: str | None = None) -> str:
-        """Return the parser that a choice comes down to.
+        """Resolve a choice of parser.
 
-        ``auto`` is the thesis' parser if it is installed, and otherwise our own. It is
+        ``auto`` is the thesis' parser if it is installed, and otherwise ``builtin``. It
+        is
         resolved once, before anything is parsed, and recorded with the graphs: graphs
         of two parsers are never compared as one collection.
 
@@ -208,7 +208,7 @@ PARSERS = tuple(f.name for f in fields(Parsers))
 
 
 def describe_parser(description: Mapping[str, Any]) -> str:
-    """Return the line that reports and tables have about the parser of their graphs.
+    """Return the line about the parser of their graphs in reports and tables.
 
     >>> describe_parser({"parser": "transition", "model": "seed42"})
     'AMR parser: transition, model seed42.'
@@ -236,13 +236,13 @@ class ParsedText(NamedTuple):
 
 @dataclass(frozen=True)
 class ParseTexts:
-    """From clean texts to graphs, one result per text.
+    """Clean texts to graphs, one result per text.
 
-    Only the settings travel to workers; each process opens its parser once.
+    Only the settings are sent to workers; each process opens its parser once.
     """
 
     VERSION: ClassVar = 1
-    """Of chunking and merging; another one rebuilds the graphs."""
+    """Version of chunking and merging; another one rebuilds the graphs."""
 
     parser: ParserSettings = field(default_factory=BuiltinConfig)
 
@@ -283,7 +283,7 @@ def _format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseF
 
 
 def make_printable(text: str) -> str:
-    r"""Escape what UTF-8 cannot write.
+    r"""Escape characters that UTF-8 cannot encode.
 
     >>> make_printable("a\ud800b")
     'a\\ud800b'

@@ -1,7 +1,8 @@
-r"""PENMAN text of AMR graphs that can always be read back.
+r"""AMR graphs as PENMAN text, in a lossless way.
 
-Any character survives. In symbols (concepts) what PENMAN would misread becomes a
-percent escape of its UTF-8 bytes; in strings (parts of names) JSON escapes are used:
+Any character survives. In symbols (concepts), characters that PENMAN would misread
+become percent escapes of their UTF-8 bytes; in strings (parts of names) JSON escapes
+are used:
 
 >>> format_symbol("f(x):y")
 'f%28x%29%3Ay'
@@ -32,7 +33,7 @@ _EMPTY = "%"
 
 
 def format_symbol(text: str) -> str:
-    """Return ``text`` as a PENMAN symbol; :func:`read_symbol` gives it back."""
+    """Return ``text`` as a PENMAN symbol; :func:`read_symbol` is the inverse."""
     if not text:
         return _EMPTY
     return _UNSAFE_IN_SYMBOL.sub(_percent, text)
@@ -56,7 +57,7 @@ def read_symbol(symbol: str) -> str:
 
 
 def format_string(text: str) -> str:
-    """Return ``text`` as a quoted PENMAN string; :func:`read_string` gives it back."""
+    """Return ``text`` as a quoted PENMAN string; :func:`read_string` is the inverse."""
     quoted = json.dumps(text, ensure_ascii=False)
     return _UNSAFE_IN_STRING.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
 
@@ -104,8 +105,8 @@ def format_graph(graph: AMRGraph, indent: int | None = 2) -> str:
 def _lay_out(graph: AMRGraph) -> Mapping[str, Sequence[tuple[str, str, bool]]]:
     """Choose where each node is defined: per node, its lines (role, target, defined).
 
-    Edges are followed forward as far as they reach; a node that is no one's target
-    is attached by an inverted role to the first node it points to.
+    Edges are followed forward as far as possible; a node that is no target is attached
+    by an inverted role to the first node it points to.
     """
     outgoing, incoming = _index_edges(graph)
     lines: dict[str, list[tuple[str, str, bool]]] = {v: [] for v in graph.nodes}
@@ -176,7 +177,7 @@ def read_graph(text: str) -> AMRGraph:
     """Read one PENMAN graph.
 
     Raises:
-        GraphError: the text is no PENMAN, or a variable has no concept.
+        GraphError: the text is not PENMAN, or a variable has no concept.
 
     >>> graph = read_graph("(f / FORMULA_0 :ARG1-of (p / prove-01 :polarity -))")
     >>> graph.edges

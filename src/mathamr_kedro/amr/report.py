@@ -45,7 +45,7 @@ def describe_outcomes(
     Args:
         kinds: graphs by type of text.
         reasons: failed texts by reason.
-        partial: failed chunks by reason, of texts that have a graph all the same.
+        partial: failed chunks by reason, of texts that nevertheless have a graph.
         placeholders: of the formulas of all texts with a graph.
         missing: how many of them have no node.
     """
@@ -72,7 +72,7 @@ def check_account(
     graphs: Iterable[str],
     failed: Iterable[str],
 ) -> None:
-    """Refuse a shard in which a text was lost, doubled or made up.
+    """Reject a shard in which a text was lost, duplicated or invented.
 
     Raises:
         MalformedInputError: some id is not exactly once a graph or a failure.

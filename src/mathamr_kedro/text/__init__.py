@@ -1,9 +1,9 @@
-"""Text as terms and as vectors.
+"""Texts as terms and as vectors.
 
 ============  ====================================================================
 terms         words, tokens of LaTeX, tuples and patterns of trees, edges of graphs
-TermIndex     BM25 over any of them
-TextModel     sentence encoders by name (MiniLM, mpnet): where they are, how to get them
+TermIndex     BM25 over any terms
+TextModel     sentence encoders by name (MiniLM, mpnet): their folders and downloads
 ============  ====================================================================
 
 :class:`SentenceEncoder` needs the extra ``text``. Names are imported when

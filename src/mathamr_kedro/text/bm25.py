@@ -5,9 +5,9 @@ r"""BM25 over any terms.
     s(q, d) = \sum_{t \in q} \log\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right)
               \frac{f_{t,d}}{f_{t,d} + k_1 (1 - b + b \, |d| / \overline{|d|})}
 
-What a term adds to the score of a document is computed once: a query adds up columns,
-as in the package bm25s, which takes a second to load and knows no statistics but those
-of the documents at hand.
+The contribution of a term to the score of a document is computed once; a query sums
+columns, as in the package bm25s, which takes a second to load and cannot use the
+statistics of other documents.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from mathamr_kedro.base.hits import Hits
 _FACTS = "terms.json"
 _ARRAYS = ("shares", "documents", "starts", "frequencies")
 _NOTHING = ""
-"""A term that no query has: it keeps the place of a document without terms."""
+"""A term that no query contains: placeholder for documents without terms."""
 _K1, _B = 1.2, 0.75
 
 
 class TermIndex:
     """Documents by their terms.
 
-    Documents may come from a stream: each of their different terms takes eight bytes.
+    Documents may be a stream: each distinct term of a document takes eight bytes.
 
     >>> index = TermIndex([("1", ["prime", "number"]), ("2", ["even", "number"])])
     >>> index.search(["prime"], depth=5).ids
@@ -44,8 +44,8 @@ class TermIndex:
 
     Args:
         documents: ids with their terms.
-        like: another index whose statistics count here: number of documents, their
-            mean length, and how many have a term. Scores of both go together.
+        like: another index whose statistics are used: number of documents, their mean
+            length, and document frequencies. Then scores of both are comparable.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class TermIndex:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each document is."""
+        """Position of each document."""
         return {key: place for place, key in enumerate(self.ids)}
 
     def search(
@@ -134,7 +134,7 @@ class TermIndex:
         depth: int,
         allowed: NDArray[np.bool_] | None = None,
     ) -> Hits:
-        """Return the best documents that have one of the terms."""
+        """Return the best documents that contain any of the terms."""
         sums = np.zeros(len(self.ids), dtype=np.float32)
         for number in (self._numbers[t] for t in terms if t and t in self._numbers):
             column = slice(self._starts[number], self._starts[number + 1])
@@ -147,7 +147,7 @@ class TermIndex:
         return Hits.rank([self.ids[i] for i in found], scores).top(depth)
 
     def explain(self, terms: Sequence[str], key: str) -> list[float]:
-        """Return what each term adds to the score of a document."""
+        """Return the contribution of each term to the score of a document."""
         place, shares = self.places[key], []
         for number in (self._numbers.get(term) for term in terms):
             if number is None:
@@ -160,19 +160,19 @@ class TermIndex:
         return shares
 
     def bound(self, terms: Sequence[str]) -> float:
-        """Return what no score by these terms reaches."""
+        """Return an upper bound of the scores of these terms."""
         counts = np.array([self._frequency(term) for term in terms if term])
         return float(_rate_rarity(self._count, counts).sum()) if len(counts) else 0.0
 
     def count(self, term: str) -> int:
-        """Return how many of its documents have a term."""
+        """Return how many of its documents contain a term."""
         number = self._numbers.get(term)
         if number is None:
             return 0
         return int(self._starts[number + 1] - self._starts[number])
 
     def _frequency(self, term: str) -> int:
-        """Return how many documents have a term, by the statistics that count."""
+        """Return the document frequency of a term, by the statistics in use."""
         number = self._numbers.get(term)
         return 0 if number is None else int(self._frequencies[number])
 

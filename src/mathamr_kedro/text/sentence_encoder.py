@@ -22,8 +22,8 @@ _BATCH = {"cpu": 32, "cuda": 512}
 class SentenceEncoder:
     """Texts to vectors of length 1, by a model in a folder.
 
-    It computes in bfloat16 where the machine has matrix units for it: twice as fast on
-    two cores, and a cosine moves by less than 0.01.
+    It computes in bfloat16 if the machine has matrix units for it: twice as fast on two
+    cores, and cosines change by less than 0.01.
     """
 
     def __init__(self, folder: Path, device: str | None = None) -> None:
@@ -43,9 +43,9 @@ class SentenceEncoder:
     def encode_batches(
         self, texts: Sequence[str]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        """Yield places and vectors of some texts after another, the longest first.
+        """Yield positions and vectors of batches of texts, the longest first.
 
-        Texts of one length fill a batch; so the order is not that of the texts.
+        A batch has texts of similar length, so the order is not that of the texts.
         """
         order = np.argsort([-len(text) for text in texts], kind="stable")
         size = _BATCH.get(self._model.device.type, 32)
@@ -112,7 +112,7 @@ def load_model(folder: Path, device: str = "cpu") -> Any:
 
 
 def _add_adapters(model: Any, folder: Path) -> None:
-    """Add adapters to the weights of their model: then it is as fast as before."""
+    """Merge adapters into the weights of their model, so that they cost no time."""
     try:
         from peft.tuners.tuners_utils import BaseTunerLayer  # noqa: PLC0415
     except ImportError as exc:

@@ -6,7 +6,7 @@ r"""Terms for BM25: the words of a text, the tokens of LaTeX, the tuples of tree
     terms    prove that $\sqrt $2 is irrat
 
 Words are stemmed (Porter). Tokens of formulas carry a ``$``, so that the variable ``a``
-is not the article; braces and what only places symbols say nothing and are skipped.
+is not the article; braces and commands that only position symbols are skipped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def split_text(text: str, formula_map: Sequence[FormulaMention]) -> list[str]:
 def pair_terms(
     text: str, formula_map: Sequence[FormulaMention]
 ) -> list[tuple[str, str]]:
-    r"""Return the terms of a clean text, each with the word or token that it is.
+    r"""Return the terms of a clean text, each with its word or token.
 
     >>> pair_terms("Primes are even", ())
     [('prime', 'primes'), ('are', 'are'), ('even', 'even')]
@@ -94,10 +94,11 @@ def list_tuples(trees: FormulaTrees, window: int = 1) -> list[str]:
 
 
 def list_patterns(tree: FormulaTree | None, window: int = 3) -> list[str]:
-    """Return the different tuples of a tree, each also with its symbols made kinds.
+    """Return the distinct tuples of a tree, each also with kinds for its symbols.
 
-    The kind of a variable or a number stands for all of them: ``x^2`` and ``y^2`` share
-    a term. How often a term occurs mostly tells how long the formula is.
+    The kind of a variable or a number replaces its name: ``x^2`` and ``y^2`` share a
+    term. Terms are not repeated, as their frequency mostly reflects the length of a
+    formula.
 
     >>> list_patterns(FormulaTree.from_string("[V!x,a[N!2]]"))
     ['N! 0! n', 'N!2 0! n', 'V! 0! n', 'V! N! a', 'V!x 0! n', 'V!x N!2 a']
@@ -112,7 +113,7 @@ def list_patterns(tree: FormulaTree | None, window: int = 3) -> list[str]:
 
 
 def list_ngrams(latex: str, longest: int = 3) -> list[str]:
-    """Return the different runs of at most so many LaTeX tokens.
+    """Return the distinct runs of at most so many LaTeX tokens.
 
     >>> list_ngrams("x+x", 2)
     ['$+', '$+ $x', '$x', '$x $+']
@@ -130,8 +131,8 @@ def list_ngrams(latex: str, longest: int = 3) -> list[str]:
 def list_graph_terms(graph: MathGraph) -> list[str]:
     """Return the nodes of a math graph and its edges with both their ends.
 
-    ``FORMULA_n`` only counts the formulas of a text and says nothing, and nor does the
-    chunk of a sentence.
+    The number of ``FORMULA_n`` and the chunk of a sentence carry no information and are
+    left out.
 
     >>> from mathamr_kedro.graph import read_math_graph
     >>> text = "(p / prove-01 :ARG1 (f / FORMULA_0 :opt (x / V!x)))"

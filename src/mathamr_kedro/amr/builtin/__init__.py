@@ -1,4 +1,4 @@
-"""The parser that works everywhere: dependency parse, rules, small learned tables.
+"""The parser without downloads: dependency parse, rules, small learned tables.
 
 ```
 sentence ─ syntax ─> tokens ─ skeleton ─> tree turned towards AMR
@@ -6,8 +6,8 @@ sentence ─ syntax ─> tokens ─ skeleton ─> tree turned towards AMR
          ─ coreference ─> pronouns ─ relations ─> edges ─ parser ─> graph
 ```
 
-``words`` holds what is known before any learning, ``tables`` what was
-learned (by ``tools/amr_tables``). Importing this package imports spaCy.
+``words`` holds linguistic knowledge, ``tables`` what was learned (by
+``tools/amr_tables``). Importing this package imports spaCy.
 """
 
 from mathamr_kedro.amr.builtin.parser import BuiltinParser

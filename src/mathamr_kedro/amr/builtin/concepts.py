@@ -1,4 +1,4 @@
-"""Labels: which fragments a token can give, and which one it does.
+"""Labels of tokens: candidate fragments, and the choice among them.
 
 Labels are fragments in one-line form, ``""`` for nothing, or one of
 
@@ -8,9 +8,9 @@ Labels are fragments in one-line form, ``""`` for nothing, or one of
 - ``@-``, ``@+``: negative polarity, politeness; ``@-+ever``: that and a concept.
 
 The *kind* of a candidate says how it was found: lemma, frame, derived noun, ... A
-linear model chooses: a candidate is scored by its kind and, if the corpora had the
-word, by the label itself, each in the contexts of the token, and by how the corpora
-remember it.
+linear model chooses: a candidate is scored by its kind and, if the word occurs in the
+corpora, by the label itself, each in the contexts of the token, and by its frequency in
+the corpora.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ ORDINAL = "@ordinal"
 NEGATIVE = "@-"
 POLITE = "@+"
 VALUES = frozenset({NEGATIVE, POLITE, NUMBER})
-"""Labels that become constants of other nodes, not nodes."""
+"""Labels that become constants of other nodes instead of nodes."""
 
 _MAX_SENSES = 3
 _NEGATIVE_PREFIXES = ("un", "in", "im", "ir", "non-", "non", "dis")
 _CONJUNCTIONS = {"and": "and", "or": "or", "but": "contrast-01"}
 _NOTHING_BIAS = 1.0
-"""Taken from the score of dropping a content word: a lost node costs its edges too."""
+"""Penalty for dropping a content word: a lost node also costs its edges."""
 
 _CONTENT = frozenset({"NOUN", "VERB", "ADJ", "ADV", "PROPN"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -163,7 +163,7 @@ def _add_made_words(
 
 @dataclass(frozen=True)
 class ConceptModel:
-    """What was learned about words and their labels."""
+    """The learned model of words and their labels."""
 
     lexicon: Lexicon
     memory: Mapping[str, Mapping[str, float]]
@@ -171,7 +171,7 @@ class ConceptModel:
     outcomes: Mapping[str, Mapping[str, float]]
     """Context to the weights of kinds and labels."""
     memories: Mapping[str, float]
-    """Weights of how a candidate is remembered."""
+    """Weights of features of a candidate's frequency."""
 
     @classmethod
     def from_weights(
@@ -193,7 +193,7 @@ class ConceptModel:
 
     @cached_property
     def silent(self) -> frozenset[str]:
-        """Frequent words that practically never give anything."""
+        """Frequent words that practically never give a fragment."""
         return frozenset(
             key
             for key, labels in self.memory.items()
@@ -232,7 +232,7 @@ class ConceptModel:
         candidates: Mapping[str, str],
         remembered: Mapping[str, float],
     ) -> list[float]:
-        """Return the score of each candidate: the weights of its features, summed."""
+        """Return the score of each candidate: the sum of its features' weights."""
         contexts = _describe_context(skeleton, i)
         token = skeleton.tokens[i]
         get = self.memories.get
@@ -291,7 +291,7 @@ def _is_consequence_mark(skeleton: Skeleton, i: int) -> bool:
 
 
 class _Contexts(NamedTuple):
-    """What surrounds a token, as names of features."""
+    """The context of a token, as names of features."""
 
     general: tuple[str, ...]
     """Speak for kinds."""

@@ -1,7 +1,7 @@
-"""Words that mean what an earlier word means, if that is safe to say.
+"""Coreference of pronouns and names, only where it is unambiguous.
 
-Within a sentence a pronoun is tied to the only thing it can mean; within a text a name
-that comes again is the same thing:
+Within a sentence a pronoun is resolved if it has a single candidate; within a text a
+repeated name denotes the same thing:
 
 ```
 The map is open because it is linear.    it = map
@@ -32,7 +32,7 @@ _REFLEXIVE = frozenset({"its", "itself", "their", "themselves"})
 def find_antecedents(
     skeleton: Skeleton, fragments: Mapping[int, Fragment]
 ) -> dict[int, int]:
-    """Return the token that each pronoun of the sentence means, if there is one.
+    """Return the antecedent of each pronoun of the sentence that has one.
 
     There must be exactly one noun or formula of its number before the pronoun, neither
     a person nor an argument of the same verb.
@@ -57,7 +57,7 @@ def find_antecedents(
 
 
 def _is_empty(skeleton: Skeleton, i: int) -> bool:
-    """Tell whether ``it`` only holds the place of a clause: "it is clear that"."""
+    """Tell whether ``it`` is an expletive: "it is clear that"."""
     parent = skeleton.parents[i]
     if skeleton.labels[i] not in ("nsubj", "nsubjpass", "cop:nsubj", "expl"):
         return False
@@ -88,7 +88,7 @@ def _can_mean(
 def share_names(graph: AMRGraph) -> AMRGraph:
     """Give things of the same kind and name one node.
 
-    A person is also known by the last part of an earlier name.
+    A person may also be referred to by the last part of an earlier name.
     """
     # A name that has more than its parts keeps its node.
     governors = Counter(edge.source for edge in graph.edges)

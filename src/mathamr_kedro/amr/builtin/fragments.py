@@ -1,4 +1,4 @@
-"""Fragments: the small graph that one token gives.
+"""Fragments: the small graph that a token contributes.
 
 Most tokens give one concept; some give more, around the node that carries the word:
 
@@ -39,7 +39,7 @@ _TITLES = frozenset(
     "lemma paradox principle problem rule test theorem".split()
 )  # fmt: skip
 _Spans = Mapping[int, tuple[int, ...]]
-"""Token that stands for a name to all tokens of the name."""
+"""Representative token of a name to all tokens of the name."""
 
 
 class Fragment(NamedTuple):
@@ -164,7 +164,7 @@ def make_named_fragments(
 def _choose_type(
     skeleton: Skeleton, span: Sequence[int], types: Classifier, scores: FloatArray
 ) -> str:
-    """Choose what has a name; of names never seen only persons are believed."""
+    """Choose the type of a named thing; unknown names are only taken for persons."""
     if len(span) == 1 and is_variable(skeleton.tokens[span[0]].form.rstrip(".")):
         return "variable"
     if not any(f"w{skeleton.words[i]}" in types.features for i in span):
@@ -175,7 +175,7 @@ def _choose_type(
 def _group_names(
     skeleton: Skeleton, labels: Sequence[str]
 ) -> dict[int, tuple[int, ...]]:
-    """Join neighbouring name tokens; the token that hangs outside stands for all."""
+    """Join adjacent name tokens; the one attached outside the name represents all."""
     groups: dict[int, tuple[int, ...]] = {}
     start = 0
     while start < len(labels):
@@ -220,7 +220,7 @@ def _is_name_joint(skeleton: Skeleton, i: int, labels: Sequence[str]) -> bool:
 def _complete_names(skeleton: Skeleton, labels: list[str]) -> None:
     """Make a name of a capitalised word that a hyphen ties to a name.
 
-    "The Theorem" by itself is no name.
+    "The Theorem" by itself is not a name.
     """
     for i, word in enumerate(skeleton.words):
         if labels[i] == NAME and word in _TITLES:
@@ -234,9 +234,9 @@ def _complete_names(skeleton: Skeleton, labels: list[str]) -> None:
 
 
 def _find_titles(skeleton: Skeleton) -> dict[int, tuple[int, ...]]:
-    """Return names of theorems that are written large, "Fermat's Last Theorem".
+    """Return capitalised names of theorems, "Fermat's Last Theorem".
 
-    The noun, which says what kind of thing has the name, stands for all tokens.
+    The noun, which gives the type of the named thing, represents all tokens.
     """
     titles: dict[int, tuple[int, ...]] = {}
     for i, word in enumerate(skeleton.words):
@@ -290,7 +290,7 @@ def _add_name(skeleton: Skeleton, span: Sequence[int], fragment: Fragment) -> Fr
 
 
 def describe_name(skeleton: Skeleton, span: Sequence[int]) -> list[str]:
-    """Return the features by which the kind of a named thing is guessed."""
+    """Return the features by which the type of a named thing is predicted."""
     head = skeleton.find_head(span)
     parent = skeleton.parents[head]
     label = skeleton.labels[head]

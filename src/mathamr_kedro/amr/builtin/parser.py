@@ -4,7 +4,7 @@
 tokens ─ label ─> fragments ─ join ─> edges ─ realise ─> graph ─ moods ─> graph
 ```
 
-Moods are what the form of a sentence says: commands and questions.
+Moods are commands and questions.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from mathamr_kedro.amr.graphs import (
 from mathamr_kedro.amr.penman_io import format_string, format_symbol
 
 _SHARED = frozenset(PRONOUNS.values()) - {"it"}
-"""Pronouns that mean the same all through a sentence."""
+"""Pronouns that denote the same throughout a sentence."""
 
 _SUBJECTS = frozenset({"nsubj", "nsubjpass", "cop:nsubj"})
-"""Ways to the governor of what is never the top."""
+"""Relations to the governor of tokens that are never the top."""
 
 _OWN_SUBJECTS = _SUBJECTS | {"csubj", "expl"}
-"""What a verb that is a command does not have."""
+"""Relations that a verb in a command does not have."""
 
 _IT = Fragment(("it",))
 _WORD = re.compile(r"\w")
@@ -105,7 +105,7 @@ def _realise(
 
 
 class _Draft:
-    """A graph in the making; dictionaries keep the order and drop repeats."""
+    """A graph under construction; dictionaries keep the order and drop repeats."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self.skeleton = skeleton
@@ -153,7 +153,7 @@ def _add_moods(
     variables: Mapping[int, Sequence[str]],
     names: VariableNames,
 ) -> AMRGraph:
-    """Add ``:mode imperative`` with its ``you``, or what a yes-no question asks."""
+    """Add ``:mode imperative`` with its ``you``, or the mode of a yes-no question."""
     nodes = dict(graph.nodes)
     edges = list(graph.edges)
     attributes = list(graph.attributes)
@@ -175,7 +175,7 @@ def _add_moods(
 
 
 def _find_commands(skeleton: Skeleton) -> list[int]:
-    """Return the verbs that tell somebody to do something.
+    """Return the verbs of commands.
 
     These are bare verbs without subject at the root, or joined with one there.
     """

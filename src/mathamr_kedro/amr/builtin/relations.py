@@ -1,7 +1,7 @@
-"""Which tokens' fragments are joined, and how, so that the graph is connected.
+"""Choice of edges between fragments so that the graph is connected.
 
-Only pairs that are near in the skeleton, reduced to tokens with a fragment, are looked
-at; ``kind`` says how near:
+Only pairs that are close in the skeleton, reduced to tokens with a fragment, are
+considered; ``kind`` says how close:
 
 ```
        a          01  a governs b              11  b and c are siblings
@@ -14,9 +14,9 @@ at; ``kind`` says how near:
 A pair's label is a role from the upper to the lower token, the role and ``~`` for the
 other direction, or ``-`` for no edge.
 
-Every likely edge is taken, best first, as long as a source keeps each core role once;
-then the best of the others connect what is still separate. Re-entrancies need no rule
-of their own: a node simply ends up with more than one likely edge.
+Every likely edge is taken, best first, as long as a source has each core role once;
+then the best of the others connect separate parts. Re-entrancies need no rule: a node
+may have more than one likely edge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LinkedTokens = tuple[int, str, int]
 """Source token, role, target token."""
 
 _ROLE_PENALTY = 2.0
-"""Taken from the log-probability of a core role that the frame does not list."""
+"""Penalty for a core role that the frame does not list, in log-probability."""
 
 _NEVER = -30.0
 _ALL_ROLES = "0123456"
@@ -216,7 +216,7 @@ class Reduced:
 
 
 class _Facts(NamedTuple):
-    """What the features ask about one token with a fragment."""
+    """Properties of a token with a fragment that features use."""
 
     concept: str
     kind: str
@@ -309,7 +309,7 @@ def _choose_edges(
 
 
 class _Joints:
-    """The edges chosen so far and what they join."""
+    """The edges chosen so far and the parts that they connect."""
 
     def __init__(self, fragments: Mapping[int, Fragment]) -> None:
         self.edges: list[LinkedTokens] = []
@@ -328,7 +328,7 @@ class _Joints:
         return pair.upper in self._values or pair.lower in self._values
 
     def is_open(self, pair: Pair) -> bool:
-        """Tell whether an edge would join what is separate."""
+        """Tell whether an edge would connect separate parts."""
         if pair.upper in self._closed or pair.lower in self._closed:
             return False
         return self._find(pair.upper) != self._find(pair.lower)
@@ -354,7 +354,7 @@ def _restrain_scores(
     fragments: Mapping[int, Fragment],
     lexicon: Lexicon,
 ) -> None:
-    """Lower the scores of roles a frame does not have or a constant cannot fill."""
+    """Lower the scores of roles that a frame lacks or a constant cannot fill."""
     roles = {i: _find_roles(fragment, lexicon) for i, fragment in fragments.items()}
     for n, pair in enumerate(pairs):
         scores[n] += _weigh_roles(labels, roles[pair.upper], roles[pair.lower])

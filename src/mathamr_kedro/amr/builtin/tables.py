@@ -1,4 +1,4 @@
-r"""The learned tables, each with where it comes from, and their linear models.
+r"""The learned tables with their provenance, and their linear models.
 
 | file | content |
 |---|---|
@@ -14,7 +14,7 @@ dependency model. ``tools/amr_tables`` learns and writes them.
 Models are linear over named binary features. A classifier gives
 :math:`p(y \mid x) \propto \exp \sum_{f \in x} W_{f,y}`, a ranker
 :math:`p(c) \propto \exp \sum_{f \in c} w_f` among the candidates of one choice.
-Tables hold their weights as whole hundredths; small ones are dropped.
+Tables store weights as integer hundredths; small ones are dropped.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from mathamr_kedro.base.errors import MissingInputError
 
 FloatArray = NDArray[np.float32]
 SCALE = 100
-"""Tables hold weights in hundredths."""
+"""Tables store weights in hundredths."""
 TABLES = Path(__file__).parents[1] / "tables"
 """Folder of the tables of this package."""
 
@@ -59,7 +59,8 @@ class Classifier:
     def unpack(cls, table: Mapping[str, Any]) -> Classifier:
         """Read labels, features, and per feature how many weights of which labels.
 
-        Numbers are stored in texts, which are read in a quarter of the time of lists.
+        Numbers are stored in strings, which take a quarter of the time of lists to
+        read.
         """
         labels = tuple(table["labels"])
         index = {name: row for row, name in enumerate(table["features"], start=1)}
@@ -109,7 +110,7 @@ def _sum_rows(
 
 @dataclass(frozen=True)
 class Models:
-    """Everything that was learned."""
+    """All learned models."""
 
     lexicon: Lexicon
     concepts: ConceptModel

@@ -1,4 +1,4 @@
-"""What is known of words before any learning: closed classes, forms, frames."""
+"""Linguistic knowledge of words: closed classes, forms, frames."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODALS = {
     "may": "possible-01", "might": "possible-01", "must": "obligate-01",
     "should": "recommend-01", "ought": "recommend-01", "cannot": "possible-01",
 }  # fmt: skip
-"""Modal verbs that are a concept above their verb."""
+"""Modal verbs that become a concept above their verb."""
 
 QUESTION_WORDS = frozenset(
     "what who whom which how why where when whose whatever".split()
@@ -76,7 +76,7 @@ def is_frame(concept: str) -> bool:
 
 
 def is_variable(form: str) -> bool:
-    """Tell whether a word is a single letter that stands for something.
+    """Tell whether a word is a single letter that is used as a variable.
 
     >>> [is_variable(form) for form in ("x", "N", "a", "I", "xy")]
     [True, True, False, False, False]
@@ -130,7 +130,7 @@ def read_ordinal(word: str) -> str | None:
 
 @dataclass(frozen=True)
 class Lexicon:
-    """What is known of predicates without the corpora.
+    """Frames and derivations of predicates.
 
     ``frames`` maps a frame to the digits of its core roles: ``{"prove-01": "012"}``.
     ``derived`` maps a noun to the verbs it is derived from, ``actors`` a noun to the

@@ -1,6 +1,6 @@
-r"""The ``transition`` parser: chunks in, graphs out, by a worker that may die.
+r"""The ``transition`` parser: chunks to graphs, by a worker process that may die.
 
-Parser and worker say to each other one JSON object per line:
+Parser and worker exchange one JSON object per line:
 
 ```
 parser                                worker
@@ -18,14 +18,14 @@ parser                                worker
   or one per sentence, or an error with one of the reasons of
   :data:`mathamr_kedro.amr.graphs.REASONS`.
 - ``{"type": "error", "id": 7, "kind": "out_of_memory" | "exception", "message": ...}``
-  in place of a result: the batch as a whole failed, the worker lives.
+  in place of a result: the batch as a whole failed, the worker survives.
 - ``{"type": "fatal", "kind": ..., "message": ...}`` in place of ``ready``: it cannot
   start, and ends.
 - Heartbeats come every few seconds; ``id`` is the request under
   way, ``last`` the last one answered.
 - The end of the worker's standard input ends it at once. Its standard error is a log.
 
-Lines that are none of these are kept for the log and otherwise ignored.
+Other lines are kept for the log and otherwise ignored.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _FIELDS: dict[str, dict[str, type | tuple[type, ...]]] = {
 _WORKER = Path(__file__).with_name("worker.py")
 _START_ATTEMPTS = 3
 _FIXED = {"documents": True, "windows": [400, 100], "beam": 1, "fp16": False}
-"""How ``worker.py`` calls the library, as graphs that were made record it."""
+"""Version of how ``worker.py`` calls the library, recorded with the graphs."""
 
 
 class WorkerProcess:
@@ -89,7 +89,7 @@ class WorkerProcess:
         silence_s: seconds without any line; a heartbeat is one.
 
     Raises:
-        ConfigurationError: it says that it can never start, or is no worker of ours.
+        ConfigurationError: it reports that it can never start, or is not our worker.
         WorkerError: it died before it was ready.
         TimeoutError: it was not ready in time.
     """
@@ -204,7 +204,7 @@ class WorkerProcess:
     def _next_message(
         self, deadline: float, limit: float, silence: float
     ) -> dict[str, Any]:
-        """Return the next line that means something."""
+        """Return the next message."""
         while True:
             seconds = min(deadline - time.monotonic(), silence)
             try:
@@ -234,7 +234,7 @@ class WorkerProcess:
         return answers
 
     def _send(self, line: str) -> None:
-        """Write in the background: a stuck worker does not read."""
+        """Write in a thread: a stuck worker does not read."""
         pipe = self._process.stdin
 
         def write() -> None:
@@ -303,13 +303,13 @@ class TransitionConfig(ParserSettings):
     python: str = ".venv-transition/bin/python"
     """Python of the environment that ``build_environment.sh`` makes."""
     worker: str | None = None
-    """Another script that speaks the protocol; ``None``: our own."""
+    """Another script with the same protocol; ``None``: ``worker.py``."""
     model: str = "doc-sen-conll-amr-seed42"
     """The thesis' model (section 3.1)."""
     checkpoint: str | None = None
     """Weights of your own in place of ``model``; several joined by ``:``."""
     batch_size: int = 32
-    """Chunks on the GPU at a time."""
+    """Chunks on the GPU at once."""
     devices: tuple[str, ...] = ("cuda:0",)
     """One worker per device, e.g. ``[cuda:0, cuda:1]``, or ``[cpu]``."""
     start_timeout_s: float = 1800.0
@@ -330,7 +330,7 @@ class TransitionConfig(ParserSettings):
 
     @property
     def chunks_per_call(self) -> int:
-        """As many as fit on the GPU."""
+        """As many chunks as fit on the GPU."""
         return self.batch_size
 
     def describe(self) -> dict[str, Any]:
@@ -349,13 +349,13 @@ class TransitionConfig(ParserSettings):
         return parser
 
     def limit(self, workers: WorkerConfig) -> WorkerConfig:
-        """Leave time limits to the parser, which watches a worker of its own."""
+        """Disable the general time limits: the parser watches its own worker."""
         start = self.start_timeout_s * 4
         return replace(workers, timeout_s=None, start_timeout_s=start)
 
 
 class TransitionParser:
-    """One worker process, started when it is needed and replaced when it fails.
+    """Parses by one worker process, started when needed and replaced when it fails.
 
     Its device is that of the slot in which this process runs, so ``workers: 4`` and
     four ``devices`` make four of them.

@@ -1,6 +1,6 @@
 """``torch_scatter`` with the one function that the transition parser calls.
 
-The package itself must be compiled for half an hour, with a CUDA compiler for GPUs.
+Compiling the package takes half an hour, and a CUDA compiler for GPUs.
 ``build_environment.sh`` puts this file under its name unless told otherwise. It reads
 on Python 3.8 and imports nothing of this project.
 """

@@ -32,7 +32,7 @@ _HOW = {"fp16": False, "beam": 1}  # the library's own beam is wider
 
 
 class _Channel:
-    """The pipes to the parent, taken away from everybody else in this process.
+    """The pipes to the parent, hidden from all libraries in this process.
 
     Libraries print to standard output, and a debugger that one of them opens would
     read standard input: both get something harmless instead.
@@ -71,7 +71,7 @@ class _Channel:
 
 
 class _Heart:
-    """Tells the parent every few seconds that the process is not stuck as a whole."""
+    """Tells the parent every few seconds that the process is alive."""
 
     def __init__(self, channel: _Channel, seconds: float) -> None:
         self._channel = channel
@@ -115,7 +115,7 @@ class Engine:
 
     @staticmethod
     def list_versions() -> dict[str, str]:
-        """Return the versions that matter, for the log."""
+        """Return the versions of the relevant packages, for the log."""
         found = {"python": sys.version.split()[0]}
         for name in ("torch", "fairseq", "penman"):
             module = sys.modules.get(name)
@@ -173,7 +173,7 @@ def _lock_cache() -> Iterator[None]:
 
 
 def _normalise(text: str) -> str:
-    r"""Unify blanks and drop what cannot be shown: both break the library.
+    r"""Unify blanks and drop invisible characters: both break the library.
 
     >>> _normalise("FORMULA_0\u00a0is\u200b \x00 even")
     'FORMULA_0 is even'
@@ -227,14 +227,14 @@ def _name_error(exc: BaseException) -> str:
 
 
 def _kind_of(exc: BaseException) -> str:
-    """Tell lack of memory from other errors: a smaller batch may help."""
+    """Distinguish lack of memory from other errors: a smaller batch may help."""
     text = str(exc).lower()
     is_memory = isinstance(exc, MemoryError) or "out of memory" in text
     return "out_of_memory" if is_memory else "exception"
 
 
 def _free_memory() -> None:
-    """Give unused GPU memory back."""
+    """Release unused GPU memory."""
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
