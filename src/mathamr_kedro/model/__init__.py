@@ -5,11 +5,11 @@
     model = load_model(Path("encoders/mine"), ComputeConfig(device="auto"))
     vectors = model(shards.assemble([0, 1]))        # (representatives, 32)
 
-What is inside, an equation a file::
+Modules, one equation each::
 
-    mathamr_plus       the whole encoder             config     its shape, where it runs
+    mathamr_plus       the whole encoder             config     shape, device, precision
     node_embedding     first states of nodes         weights    model.json, weights.pt
-    encoder            the residual layers (3.1)     backends   who computes Eq. 2.4:
+    encoder            the residual layers (3.1)     backends   Eq. 2.4 is computed by
     relation_weights   their matrices W_r              reference_backend   a loop
     member_pooling     means over members              torch_backend       any device
     projection         the head (3.3)                  triton_backend      CUDA

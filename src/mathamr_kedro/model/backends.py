@@ -1,4 +1,4 @@
-"""Choosing how the relational convolution is computed."""
+"""Choice of the implementation of the relational convolution."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Backend(Protocol):
 def choose_backend(
     name: BackendName, precision: Precision, device: torch.device, hidden_dim: int
 ) -> Backend:
-    """Make the backend of that name; ``auto`` takes the fastest that can run."""
+    """Make the backend of a name; ``auto`` takes the fastest that can run."""
     if name == "auto":
         name = "triton" if can_use_triton(device, hidden_dim) else "torch"
     if name == "reference":

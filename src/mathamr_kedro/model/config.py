@@ -1,4 +1,4 @@
-"""What defines an encoder, and how it is computed; the numbers are Table 4.5's."""
+"""Shape of an encoder, and how it is computed; the defaults are Table 4.5's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VirtualInit: TypeAlias = Literal[
     "mean_projection",
     "mean_typed_projection",
 ]
-"""How virtual nodes start (Table 4.13)."""
+"""Initialisations of virtual nodes (Table 4.13)."""
 
 BackendName: TypeAlias = Literal["auto", "reference", "torch", "triton"]
 Precision: TypeAlias = Literal["fp32", "tf32", "bf16"]
@@ -82,7 +82,7 @@ class ComputeConfig:
             ) from exc
 
     def check_machine(self) -> None:
-        """Refuse a GPU that is not here."""
+        """Raise if the chosen GPU does not exist."""
         device = self.choose_device()
         if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
             raise ConfigurationError(
@@ -103,7 +103,7 @@ _SCAN: ContextVar[ComputeConfig | None] = ContextVar("scan", default=None)
 
 @contextmanager
 def compute_with(compute: ComputeConfig, scan: str = "auto") -> Iterator[None]:
-    """Compute what is opened inside as the parameters of a stage say."""
+    """Use these settings for everything that is opened inside."""
     tokens = _COMPUTE.set(compute), _SCAN.set(ComputeConfig(scan))
     try:
         yield
@@ -113,10 +113,10 @@ def compute_with(compute: ComputeConfig, scan: str = "auto") -> Iterator[None]:
 
 
 def current_compute() -> ComputeConfig:
-    """Return how networks are computed here; the default outside of a stage."""
+    """Return how networks are computed inside :func:`compute_with`, or the default."""
     return _COMPUTE.get() or ComputeConfig()
 
 
 def current_scan() -> ComputeConfig:
-    """Return where vectors are compared here."""
+    """Return the device on which vectors are compared here."""
     return _SCAN.get() or ComputeConfig()

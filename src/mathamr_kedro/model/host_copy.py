@@ -1,4 +1,4 @@
-"""Copies from a device that nothing waits for until they are needed."""
+"""Asynchronous copies from a device to the host."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class HostCopy:
             self._arrived.record()
 
     def wait(self) -> Tensor:
-        """Return the values when they are here."""
+        """Wait for the copy and return its values."""
         if self._arrived is not None:
             self._arrived.synchronize()
         return self._here

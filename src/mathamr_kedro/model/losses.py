@@ -34,7 +34,7 @@ def info_nce(
             belongs to query i, the others are negatives.
         temperature: divides the scores.
         excluded: (B, C) false negatives: documents that are right for a query too, by
-            another pair of the batch. They count for nothing; never on the diagonal.
+            another pair of the batch. They are left out; never on the diagonal.
         symmetric: whether each of the first B documents also finds its query; the
             loss is then the mean of both directions.
     """

@@ -12,7 +12,7 @@ r"""MaxSim between all queries and all documents of a batch, without padding.
 ====================  ================================================================
 
 Posts have between one and some hundred vectors. Padding them to the longest of a batch
-makes memory grow with its square; here they follow one another, as
+makes memory grow with the square of the longest; here they are concatenated, as
 :class:`~mathamr_kedro.base.ragged.RaggedVectors`.
 """
 

@@ -25,7 +25,7 @@ def gather_rows(rows: Tensor, index: Tensor) -> Tensor:
 def look_up(table: Tensor, index: Tensor) -> Tensor:
     """``table[index]`` if many share a row: on CUDA its gradient is summed in tiles.
 
-    torch sums the uses of one row one after another, and common node types have tens of
+    torch sums the uses of one row sequentially, and common node types have tens of
     thousands in a large batch.
     """
     if table.dtype == torch.float32 and can_use_triton(table.device, table.shape[1]):

@@ -1,4 +1,4 @@
-"""First states of nodes: embeddings of content nodes, and how virtual nodes start.
+"""Initial states: embeddings of content nodes, initialisations of virtual nodes.
 
 The six initialisations of Table 4.13:
 

@@ -1,8 +1,8 @@
-r"""What virtual nodes read from their members at the end, beyond their own state.
+r"""Readout of members by virtual nodes, in addition to their own state.
 
-A state of width d must hold a whole formula or sentence after every layer, which is
-about enough for the bag of its symbols. The readout pools *features* of the members,
-more of them than d, so each can answer to one pattern of symbols and edges around it:
+A state of width d must represent a whole formula or sentence after every layer, which
+is about enough for the bag of its symbols. The readout pools *features* of the members,
+more than d of them, so that each can detect one pattern of symbols and edges:
 
 .. math::
     p_v = \text{LayerNorm}\left(\frac{1}{|M_v|} \sum_{i \in M_v}
@@ -23,7 +23,7 @@ from mathamr_kedro.model.member_pooling import gather_rows, mean_members, place_
 
 
 class MemberReadout(nn.Module):
-    """Final states of members to a term of the vector of their virtual node."""
+    """Final states of members to an additive term of their virtual node's vector."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

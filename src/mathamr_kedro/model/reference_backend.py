@@ -4,7 +4,7 @@ r"""The relational convolution one neighbourhood at a time, as Eq. 2.4 is writte
     h_i = W_0 x_i + b + \sum_{r \in \mathcal{R}} \sum_{j \in \mathcal{N}_i^r}
           \frac{1}{|\mathcal{N}_i^r|} W_r (x_j + e_r)
 
-Slow and plain, in ``float64``: what the fast backends are measured against.
+Slow and plain, in ``float64``: the reference of the fast backends in tests.
 """
 
 from __future__ import annotations

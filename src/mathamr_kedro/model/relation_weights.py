@@ -22,7 +22,7 @@ def xavier_uniform(*shape: int) -> nn.Parameter:
 
 
 class RelationWeights(nn.Module):
-    """Makes the matrices (L, R, d, d), applied from the right."""
+    """Composes the matrices (L, R, d, d), applied from the right."""
 
     def __init__(self, config: ModelConfig, num_relations: int) -> None:
         super().__init__()

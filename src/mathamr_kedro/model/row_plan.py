@@ -42,7 +42,7 @@ _LARGEST_KEY = 2**31 - 1
 
 @dataclass(frozen=True)
 class RowPlan:
-    """Which rows there are, and where they come from and go to."""
+    """The rows of a batch: what each reads, its relation, and where it adds."""
 
     num_nodes: int
     num_virtual: int
@@ -126,7 +126,7 @@ class RowPlan:
         return self.gather.numel()
 
     def trim(self) -> RowPlan:
-        """Cut off what belongs to spare entries; waits for the device."""
+        """Cut off spare entries; waits for the device."""
         ends = torch.stack(
             [self.relation_ptr[-1], self.node_ptr[-1], self.member_ptr[-1]]
         )
@@ -140,7 +140,7 @@ class RowPlan:
         return replace(self, **cut)
 
     def number_present(self) -> tuple[RowPlan, Tensor]:
-        """Number the relations that have rows from 0 on; returns which they are too."""
+        """Renumber the relations that have rows; return the plan and these relations."""
         relations, number = torch.unique_consecutive(self.relation, return_inverse=True)
         return (
             replace(

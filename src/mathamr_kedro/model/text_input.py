@@ -1,17 +1,17 @@
 r"""What nodes read from the vectors of a frozen sentence encoder.
 
 The vector :math:`t_v` of the text of node :math:`v` reaches it twice: before the first
-layer, so that its neighbours hear of it from there, and inside the projection head
+layer, so that its neighbours receive it from there, and inside the projection head
 (:mod:`.projection`):
 
 .. math::
     h_v^{(0)} \mathrel{+}= S\, t_v, \qquad
     z_v = \text{LayerNorm}\left(W_2\,\text{GELU}(\ldots) + b_2 + E\, t_v\right)
 
-so that the graph adds structure to what the text says instead of learning words again.
-The text of a document node is that of its graph. All others, and what has no text
-(single formulas), have :math:`t_v = 0` and lose nothing. Beyond the thesis;
-``docs/results/pool.md`` has what it changes.
+so that the graph adds structure to the text instead of learning words again.
+The text of a document node is that of its graph. All others, and graphs without text
+(single formulas), have :math:`t_v = 0`. Beyond the thesis; ``docs/results/pool.md`` has
+what it changes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.member_pooling import place_rows
 
 _SCALE = 8.0
-"""Of the first ``E``: the text speaks as loudly as the graph from the start."""
+"""Scale of the first ``E``: texts weigh as much as graphs from the start."""
 
 
 class TextInput(nn.Module):
@@ -39,10 +39,9 @@ class TextInput(nn.Module):
 
     @torch.no_grad()
     def fit(self, texts: Tensor) -> None:
-        """Let ``E`` begin with the principal axes of some vectors of texts.
+        """Initialise ``E`` with the principal axes of some vectors of texts.
 
-        In these few numbers their similarities are nearly what they are in all; along
-        random axes they are not.
+        These few dimensions nearly preserve similarities; random ones do not.
         """
         width = self.end.out_features
         if width >= self.end.in_features:  # nothing is lost along any axes

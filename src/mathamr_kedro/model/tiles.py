@@ -1,4 +1,4 @@
-"""Rows of a plan cut into tiles of bounded size, for kernels that take one each."""
+"""Rows of a plan cut into tiles of bounded size, one for each program of a kernel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Tiles(NamedTuple):
             count: rows of each relation.
             first: first row of each relation.
             size: rows of a tile, at most.
-            limit: number of tiles to make, enough for any counts of this total.
+            limit: number of tiles, enough for any counts of this total.
         """
         tiles = (count + (size - 1)) // size
         end_tile = torch.cumsum(tiles, 0)

@@ -95,8 +95,8 @@ def _sum_segments(
 class _SortedRows:
     """A plan with its products, in which only relations that are present have numbers.
 
-    A few posts use some hundred of some thousand relations: matrices of the others are
-    not even composed.
+    A few posts use some hundred of some thousand relations: the matrices of the others
+    are not composed.
     """
 
     plan: RowPlan

@@ -95,7 +95,7 @@ def _end_layer_kernel(
 ):
     """Pre = x root + bias + Q rows; h_next = h + _gelu(pre); x_next = LN(h_next).
 
-    ``pre`` is written only if a backward pass will ask for it.
+    ``pre`` is written only if a backward pass follows.
     """
     r = tl.program_id(0) * block + tl.arange(0, block)
     inside = r < num_nodes
@@ -201,7 +201,7 @@ def _run_forward(
     launch: Launcher,
     keep: bool,
 ) -> tuple[Tensor, list[Tensor]]:
-    """Run all layers; returns what a backward pass needs if it is to be kept."""
+    """Run all layers; return what a backward pass needs, if it is kept."""
     plan, layers, n = launch.plan, len(weight), launch.plan.num_nodes
     h = h.contiguous()
     x = torch.empty_like(h, dtype=weight.dtype)

@@ -7,7 +7,7 @@
       weights.pt    state dict, loaded with ``weights_only``; or weights.safetensors
       seals.json    size and checksum of both
 
-Weights of a released encoder are stored in half precision; computed is in float32.
+Weights of a released encoder are stored in half precision and computed with in float32.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SAFE_WEIGHTS = "weights.safetensors"
 def save_model(
     folder: Path, model: MathAMRPlus, half: bool = False, safe: bool = False
 ) -> None:
-    """Write a model to a folder; each file is replaced whole.
+    """Write a model to a folder; each file is replaced atomically.
 
     Args:
         folder: gets the two files.
@@ -78,7 +78,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
 
     Raises:
         MissingInputError: there is none.
-        DamagedFileError: its files are not what was written.
+        DamagedFileError: its files differ from what was written.
     """
     folder, compute = Path(folder), compute or ComputeConfig()
     config, schema = read_shape(folder)
@@ -89,7 +89,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
 
 
 def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
-    """Read what shapes the weights of a folder, without the weights."""
+    """Read the configuration and schema of a model, without its weights."""
     path = Path(folder) / CONFIG
     if not path.is_file():
         raise MissingInputError(
@@ -115,7 +115,7 @@ def read_shape(folder: Path) -> tuple[ModelConfig, GraphSchema]:
 
 
 def copy_model(source: Path, folder: Path) -> None:
-    """Copy the files of a model; each is replaced whole, ``model.json`` last."""
+    """Copy the files of a model; each is replaced atomically, ``model.json`` last."""
     folder.mkdir(parents=True, exist_ok=True)
     check_folder(source, _name_remedy(source), whole=True)
     for file in reversed(find_model_files(source)):
@@ -147,7 +147,7 @@ def _find_weights(folder: Path) -> Path:
 
 
 def read_state(file: Path) -> dict[str, torch.Tensor]:
-    """Return the weights of a file; code that it may hold is not run."""
+    """Return the weights of a file; code in it is not run."""
     if file.name == SAFE_WEIGHTS:
         safe: dict[str, torch.Tensor] = _import_safetensors().load(file.read_bytes())
         return safe
