@@ -19,6 +19,7 @@ class HostCopy:
         self._here = values
         self._arrived: torch.cuda.Event | None = None
         if values.device.type == "cuda":
+            # Copies to memory that is not pinned block the host until they are done.
             self._here = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
             self._here.copy_(values, non_blocking=True)
             self._arrived = torch.cuda.Event()

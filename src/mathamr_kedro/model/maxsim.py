@@ -94,6 +94,8 @@ class _MaxSim(torch.autograd.Function):
         q, d, where, lengths = ctx.saved_tensors
         d_q, d_d = torch.zeros_like(q), torch.zeros_like(d)
         share = (grad / lengths[:, None]).repeat_interleave(lengths, 0)
+        # In parts: all vectors of a large batch against all others would not fit in
+        # memory.
         rows = max(1, _CHUNK // len(d))
         for a in range(0, len(where), rows):
             part = slice(a, min(a + rows, len(where)))
@@ -129,6 +131,8 @@ class _BestProducts(torch.autograd.Function):
         d_q[mine] = F.embedding_bag(
             where, d, per_sample_weights=grad.contiguous(), mode="sum"
         )
+        # Sorted by partner, the uses of each document vector are one segment of the
+        # sum.
         partner, order = where.flatten().sort(stable=True)
         starts = torch.arange(len(d) + 1, device=d.device)
         d_d = F.embedding_bag(

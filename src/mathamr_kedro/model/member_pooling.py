@@ -37,6 +37,7 @@ def look_up(table: Tensor, index: Tensor) -> Tensor:
 
 def place_rows(rows: Tensor, index: Tensor, count: int) -> Tensor:
     """(count, d) zeros with ``rows`` at distinct ``index``; spare ones are dropped."""
+    # One more row takes the spare entries; their number is not known on the host.
     out = rows.new_zeros(count + 1, rows.shape[1])
     return out.index_copy(0, index.long(), rows)[:count]
 

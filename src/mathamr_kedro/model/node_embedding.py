@@ -72,6 +72,8 @@ class NodeEmbedding(nn.Module):
         if len(self.projection) == 1:
             return self.projection[0](means)
         out = torch.zeros_like(means)
+        # Every layer over all virtual nodes: shapes that depend on kinds would make the
+        # host wait, and could not be captured.
         for k, layer in enumerate(self.projection):
             out = torch.where((kind == k)[:, None], layer(means), out)
         return out

@@ -36,6 +36,8 @@ class Tiles(NamedTuple):
         tiles = (count + (size - 1)) // size
         end_tile = torch.cumsum(tiles, 0)
         tile = torch.arange(limit, device=count.device)
+        # The relation of a tile is found on the device by its number: no count is
+        # copied to the host.
         relation = torch.searchsorted(end_tile, tile, right=True)
         alive = relation < count.numel()
         relation = relation.clamp(max=count.numel() - 1)
@@ -68,6 +70,8 @@ class TiledRows:
         count = plan.relation_ptr.diff()
         first = plan.relation_ptr[:-1]
         products = Tiles.cut(count, first, ROW_TILE, t // ROW_TILE + relations)
+        # Longer tiles write fewer partial matrices; short batches need enough tiles to
+        # occupy the GPU.
         chunk = 128 if t < 65_536 else 512
         with_root = torch.cat([count, count.new_full((1,), n)])
         first_root = torch.cat([first, first.new_full((1,), t)])

@@ -71,6 +71,7 @@ class _BlockProducts:
 
     def multiply_outer(self, left: Tensor, right: Tensor, like: Tensor) -> Tensor:
         """See :class:`_LoopProducts`."""
+        # Padded rows are zero, so blocks can be summed without a mask.
         parts = torch.bmm(self._pad(left).transpose(1, 2), self._pad(right))
         everything = torch.arange(len(parts), device=parts.device)
         flat = _sum_segments(parts.flatten(1), everything, self._block_ptr)
@@ -81,6 +82,7 @@ def _sum_segments(
     rows: Tensor, index: Tensor, ptr: Tensor, weight: Tensor | None = None
 ) -> Tensor:
     """(K, d) sum of ``rows[index[i]]`` for i from ``ptr[k]`` to ``ptr[k + 1] - 1``."""
+    # Sums each segment in its order; index_add_ would add atomically on CUDA.
     return F.embedding_bag(
         index.to(ptr.dtype),
         rows,
@@ -180,6 +182,7 @@ class _Convolution(torch.autograd.Function):
         rounded = at_rows.to(weight.dtype)
         d_rows = products.multiply(rounded, weight.transpose(1, 2)).to(grad.dtype)
         d_rows *= plan.scale.to(grad.dtype)[:, None]
+        # `rows` were scaled in the forward pass already.
         d_weight = products.multiply_outer(rows.to(weight.dtype), rounded, weight)
         d_shift = None
         if ctx.has_shift:

@@ -50,6 +50,7 @@ def _gather_nodes_kernel(
         matrix = d[None, :] * hidden + d[:, None]
     else:
         matrix = d[:, None] * hidden + d[None, :]
+    # One kernel for the self-loop and the sum of rows, so that states are written once.
     total = tl.dot(states, tl.load(root + matrix), input_precision=precision)
     if not backward:
         total += tl.load(bias + d)[None, :]
@@ -138,10 +139,14 @@ class _Convolution(torch.autograd.Function):
         launch = ctx.launch
         plan = launch.plan
         grad = grad.contiguous()
+        # Forward, the row of a virtual node adds to each member with the member's
+        # weight; the gradient at that row is the sum with the same weights.
         pooled = launch.sum_members(grad, weighted=True)
         d_rows = launch.multiply_back(grad, pooled, weight)
         d_x = torch.empty_like(x)
         _gather_nodes_kernel[launch.node_grid()](
+            # The second `root` takes the place of the bias, which only the forward pass
+            # reads.
             grad, root, root, d_rows, plan.node_ptr, plan.in_row, plan.out_weight, d_x,
             plan.num_nodes, launch.hidden, NODE_BLOCK, True, launch.precision,
             num_warps=4,
@@ -149,6 +154,7 @@ class _Convolution(torch.autograd.Function):
         d_weight, d_shift = launch.multiply_outer(
             x, x_pooled, grad, pooled, ctx.shifted
         )
+        # Over all nodes of a batch, single precision loses digits.
         d_bias = grad.sum(0, dtype=torch.float64).float()
         return (
             d_x,

@@ -161,10 +161,13 @@ def _begin_layer_kernel(
     tl.store(gamma_part + pid * hidden + d, tl.sum(total * unit, 0))
     tl.store(beta_part + pid * hidden + d, tl.sum(total, 0))
     tl.store(bias_part + pid * hidden + d, tl.sum(grad.to(tl.float32), 0))
+    # The gradient of LayerNorm with y = unit * gamma + beta, where u is that at unit:
+    # scale * (u - mean(u) - unit * mean(u * unit)).
     at_unit = total * tl.load(gamma + d)[None, :]
     mean = tl.sum(at_unit, 1) / hidden
     along = tl.sum(at_unit * unit, 1) / hidden
     value = scale[:, None] * (at_unit - mean[:, None] - unit * along[:, None])
+    # The residual connection passes the gradient at the output on unchanged.
     value += tl.load(d_next + at, mask=mine, other=0.0)
     tl.store(d_h + at, value, mask=mine)
     if not first:
@@ -214,6 +217,7 @@ def _run_forward(
         rows = launch.multiply(
             x, pooled, weight[i], None if shift is None else shift[i]
         )
+        # The last layer has no LayerNorm after it; its kernel still needs addresses.
         last, following = i == layers - 1, min(i + 1, layers - 1)
         h_next = torch.empty_like(h)
         pre = torch.empty_like(x) if keep else x
@@ -268,6 +272,8 @@ class _Layers(torch.autograd.Function):
         _gelu_gradient_kernel[launch.node_grid()](
             d_h, pres[-1], g, n, launch.hidden, NODE_BLOCK, num_warps=4
         )
+        # Every block of nodes writes sums of its own, which are added afterwards:
+        # atomic additions would differ from run to run.
         part = d_h.new_empty(3, layers, launch.node_grid()[0], launch.hidden)
         weights, shifts = [], []
         for i in reversed(range(layers)):

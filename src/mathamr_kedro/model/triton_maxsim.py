@@ -54,6 +54,7 @@ def _best_partners_kernel(
         similar = tl.dot(mine, theirs, input_precision=precision)
         similar = tl.where(listed[None, :], similar, -1e30)
         value, index = tl.max(similar, 1, return_indices=True)
+        # Strictly: of equal products the first counts, whatever the size of blocks.
         better = value > top
         top = tl.where(better, value, top)
         place = tl.where(better, i + index, place)
@@ -107,6 +108,7 @@ def _query_gradient_kernel(
     factor = tl.load(share + t, mask=inside, other=0.0)
     k = tl.arange(0, width)
     total = tl.zeros([tokens, width], dtype=tl.float32)
+    # All documents in one program, in order: no atomic additions.
     for a in range(0, num_documents, block):
         j = a + tl.arange(0, block)
         listed = inside[:, None] & (j < num_documents)[None, :]
@@ -128,6 +130,8 @@ def _query_gradient_kernel(
 @triton.jit
 def _round_to_tf32(x):
     """The nearest number with 10 bits of fraction."""
+    # Tensor cores cut the lowest 13 bits off; half of the last bit that stays, added
+    # before, turns that into rounding.
     bits = x.to(tl.int32, bitcast=True)
     return ((bits + 0x1000) & -0x2000).to(tl.float32, bitcast=True)
 
@@ -170,6 +174,8 @@ def _document_gradient_kernel(
             factor = tl.load(share + t, mask=inside, other=0.0)
             g = tl.load(grad + j * num_queries + i, mask=inside, other=0.0) * factor
             chosen = tl.load(partner + j * num_tokens + t, mask=inside, other=-1)
+            # With a matrix of 0 and 1, the sum over the query vectors whose partner is
+            # s becomes a product for tensor cores.
             is_chosen = (chosen[None, :] == s[:, None]).to(tl.float32)
             rows = tl.load(
                 q + t[:, None] * width + k[None, :], mask=inside[:, None], other=0.0
@@ -212,6 +218,7 @@ class _FusedMaxSim(torch.autograd.Function):
         by_document = grad.T.contiguous()
         token = torch.arange(tokens, device=q.device, dtype=q_ptr.dtype)
         query_of = torch.searchsorted(q_ptr[1:], token, right=True, out_int32=True)
+        # Spare vectors belong to no query and get no gradient.
         alive = (query_of < queries) & (token >= q_ptr[0])
         query_of = query_of.clamp(max=queries - 1)
         share = torch.where(alive, 1.0 / q_ptr.diff()[query_of], 0.0)
@@ -221,6 +228,7 @@ class _FusedMaxSim(torch.autograd.Function):
             q.shape[1], 8, 8, num_warps=4,
         )  # fmt: skip
         d_d = torch.zeros_like(d)
+        # At most one tile of a document is not full, which bounds their number.
         tiles = Tiles.cut(d_ptr.diff(), d_ptr[:-1], _TILE, documents + len(d) // _TILE)
         _document_gradient_kernel[(tiles.start.numel(),)](
             by_document, partner, q, query_of, share, tiles.relation, tiles.start,

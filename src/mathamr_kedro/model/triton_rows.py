@@ -50,6 +50,8 @@ def _multiply_rows_kernel(
     tile = tl.program_id(0)
     start = tl.load(tile_start + tile)
     end = tl.load(tile_end + tile)
+    # Spare tiles are empty: there are always as many, so that no launch has to wait for
+    # counts from the device.
     if start < end:
         r = tl.load(tile_relation + tile)
         t = start + tl.arange(0, block)
@@ -58,6 +60,8 @@ def _multiply_rows_kernel(
         j = tl.load(gather + t, mask=inside, other=0)[:, None]
         is_node = j < num_nodes
         mine = inside[:, None]
+        # x_ext is never concatenated: a row is read from the states or from the sums of
+        # members, and the other load gives zeros.
         rows = tl.load(x + j * hidden + d[None, :], mask=mine & is_node, other=0.0)
         rows += tl.load(
             pooled + (j - num_nodes) * hidden + d[None, :],
@@ -65,6 +69,7 @@ def _multiply_rows_kernel(
             other=0.0,
         )
         if transposed:
+            # W_r^T is W_r read with swapped strides.
             matrix = d[None, :] * hidden + d[:, None]
         else:
             matrix = d[:, None] * hidden + d[None, :]
@@ -114,6 +119,8 @@ def _outer_rows_kernel(
         d = tl.arange(0, hidden)
         total = tl.zeros([hidden, hidden], dtype=tl.float32)
         shift_total = tl.zeros([hidden], dtype=tl.float32)
+        # The self-loop is one more relation, whose rows are all nodes with factor 1; a
+        # tile has rows of one relation only.
         is_root = start >= num_rows
         for i in range(start, end, block):
             t = i + tl.arange(0, block)
@@ -145,6 +152,8 @@ def _outer_rows_kernel(
                 mask=(inside & (q >= num_nodes))[:, None],
                 other=0.0,
             )
+            # Scaled in float32 and rounded once: bfloat16 would round the product
+            # again.
             wide = right.to(tl.float32)
             if shifted:
                 factor = tl.load(shift_scale + t, mask=listed, other=0.0)
@@ -235,6 +244,8 @@ class Launcher:
         )  # fmt: skip
         relations = plan.num_relations + 1
         out = part.new_empty(relations, d, d)
+        # Eight programs share the columns of a matrix: there may be fewer relations
+        # than the GPU has multiprocessors.
         columns = d * d // 8
         _sum_tiles_kernel[(relations, 8)](
             part, tiles.ptr, out, d * d, columns, 4, num_warps=4

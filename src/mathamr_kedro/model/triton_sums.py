@@ -41,6 +41,7 @@ def add_rows(
     """Add to ``total`` the rows listed for each of a block of nodes."""
     start = tl.load(ptr + r, mask=inside, other=0)
     degree = tl.load(ptr + r + 1, mask=inside, other=0) - start
+    # All nodes of a block take as many steps as the one with the most rows.
     for k in range(tl.max(degree, 0)):
         listed = k < degree
         c = tl.load(column + start + k, mask=listed, other=0)
