@@ -268,6 +268,9 @@ class TestTerminal:
 
         assert ask() == ask("--system", "words+vectors")
         assert ask("--system", "with_question") != ask("--system", "maxsim-exact")
+        both = ask("--system", "combined")
+        assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
+        assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
         strategy = list_search_strategies(Strategy())["with_question"]
@@ -377,15 +380,20 @@ class TestTerminal:
         assert "Give one of TEXT, --formula, --like and --queries" in result.output
 
     def test_explain_writes_heatmaps(self, data: Path, closed, tmp_path: Path) -> None:
-        output = str(tmp_path / "new/map.png")
-        result = run(explain.command, data, "are primes even", "6", "--output", output)
-        assert "with_question " in result.output
-        assert "\nMaxSim " in result.output
-        assert "S1 are primes even  ~  " in result.output
-        assert "\nDocument vectors " in result.output
+        for name in ("map.html", "map.png"):
+            output = str(tmp_path / "new" / name)
+            result = run(
+                explain.command, data, "are primes even", "6", "--output", output
+            )
+            assert "with_question " in result.output
+            assert "\nMaxSim " in result.output
+            assert "S1 are primes even  ~  " in result.output
+            assert "\nDocument vectors " in result.output
+        html = (tmp_path / "new/map.html").read_text(encoding="utf-8")
+        assert "A new prime." in html
         assert (tmp_path / "new/map.png").read_bytes().startswith(b"\x89PNG")
         result = run(explain.command, data, "primes", "6", "--output", "map.pdf")
-        assert "Expected a name in .png" in result.output
+        assert "Expected a name in .html or .png" in result.output
 
     def test_a_missing_index_says_what_to_run(self, tmp_path: Path) -> None:
         with pytest.raises(MissingInputError, match="kedro run --env test"):

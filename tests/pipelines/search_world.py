@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,14 @@ from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import PostCleaner
 from mathamr_kedro.corpus.formula_index import ReturnableRule
 from mathamr_kedro.corpus.raw import RawPost
-from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import save_model
+from mathamr_kedro.systems import list_systems
+from mathamr_kedro.systems.mathamr_plus import Encoder
+from mathamr_kedro.systems.mathamr_plus.encoder import FACTS
+from mathamr_kedro.systems.training import Training
 from tests.pipelines.graph_world import (
     INGESTED,
     open_catalog,
@@ -65,33 +68,34 @@ def make_topics(posts: list[Post]) -> list[Topic]:
     ]
 
 
-@dataclass
-class PlantedTraining:
-    """Puts a model where a training would."""
-
-    name: str
-    model: MathAMRPlus
-    graphs: Any
-    facts: dict[str, Any] = field(default_factory=dict)
-
-    def train(self, base: Path) -> dict[str, Any]:
-        save_model(base / self.name / MODEL, self.model)
-        graphs = self.graphs.folder.name
-        return {"folder": self.name, "prepared_graphs": graphs, **self.facts}
+def plant_training(
+    data: Path,
+    model: MathAMRPlus,
+    prepared: Any,
+    values: Any,
+    seed: int = 0,
+    **facts: Any,
+) -> Encoder:
+    """Put a model where a training would."""
+    base = data / "06_models/systems/mathamr_plus"
+    training = Training.begin(base, "mathamr_plus", values, seed, prepared)
+    save_model(training.model / MODEL, model)
+    known = {"prepared_graphs": prepared.folder.name, "start_from": None, **facts}
+    (training.model / FACTS).write_text(json.dumps(known))
+    (training.folder / "history.json").write_text("[]")
+    encoder = Encoder(training.folder)
+    open_catalog(data).save("mathamr_plus.model", encoder)
+    return encoder
 
 
 def write_encoder(data: Path, seed: int = 0) -> str:
     """Put a model beside the graphs as training would; return its checksum."""
     catalog = open_catalog(data)  # one version each
-    context = open_session(data).load_context()
-    settings = PreprocessingConfig.read(context.params["preprocessing"])
-    graphs = catalog.load("mathamr_plus.prepared").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared")
     torch.manual_seed(seed)
     model = MathAMRPlus(ModelConfig(16, 8, 2, num_bases=4), graphs.posts.schema)
-    catalog.save(
-        "mathamr_plus.model", PlantedTraining(f"training-{seed}", model, graphs)
-    )
-    return catalog.load("mathamr_plus.model").checksum
+    values = list_systems(open_session(data).load_context().params)["mathamr_plus"]
+    return plant_training(data, model, graphs, values, seed).checksum
 
 
 def build_index(data: Path, **params: Any) -> CatalogProtocol:

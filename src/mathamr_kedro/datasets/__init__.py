@@ -13,12 +13,10 @@ dataset                    loads                  holds
 ``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards
 ``StoreDataset``           ``GraphBlocks``        graphs as arrays, by variant
 ``StoreDataset``           ``PreparedStore``      what MathAMR+ is trained on
-``StoreDataset``           ``VectorStores``       vectors of posts and topics
 ``StoreDataset``           ``CellStore``          recorded evaluations
-``EncoderDataset``         ``Encoder``            MathAMR+'s encoder, to be called
-``VectorIndexDataset``     ``BuiltVectorIndex``   the index of MathAMR+, to be asked
-``ModelDataset``           ``Training``           the model of a system that learns
-``IndexDataset``           ``BuiltIndex``         the index of a system, to be asked
+``ArtefactDataset``        ``Prepared``           what a system learns from
+``ArtefactDataset``        ``Training``           a model, e.g. MathAMR+'s ``Encoder``
+``ArtefactDataset``        ``BuiltIndex``         the index of a system, to be asked
 ``SystemRunsDataset``      a list of runs         what a system found for all topics
 ``RunFolderDataset``       ``RunFolder``          run files of systems
 =========================  =====================  ================================
@@ -37,12 +35,12 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
+    from mathamr_kedro.datasets.artefact import BuiltIndex
     from mathamr_kedro.datasets.formula_trees import StartOfTrees
     from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
-    from mathamr_kedro.datasets.systems import BuiltIndex
 
 __all__ = [
     "BuiltIndex",

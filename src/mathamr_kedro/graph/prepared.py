@@ -107,6 +107,11 @@ class PreparedGraphs:
         return f"<{type(self).__name__}: {what}, in {self.folder}>"
 
     @property
+    def identity(self) -> str:
+        """What tells it from others: another one is another training."""
+        return f"{self.folder.name}/{self.made_from}"
+
+    @property
     def variant(self) -> GraphVariant:
         """What the encoder sees of the graphs."""
         return GraphVariant.of_record(self.configuration["graph"])

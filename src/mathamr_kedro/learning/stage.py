@@ -32,13 +32,13 @@ class TrackingConfig:
 
 @dataclass(frozen=True)
 class TrainingStageConfig(TrainingConfig):
-    """A training with its surroundings in the project."""
+    """A training, and what surrounds it in the project."""
 
     text_model: str = "minilm"
     """Sentence encoder of the teacher of documents: a known name or a folder
     (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
-    """A released encoder, by name or folder, to start from: its shape and weights."""
+    """A released encoder, by name or folder, whose shape and weights come first."""
     tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Training steps, and how they are launched.
+"""Steps of a training, and how they are launched.
 
 ::
 
@@ -34,16 +34,16 @@ from mathamr_kedro.model import MathAMRPlus, can_use_triton
 logger = logging.getLogger(__name__)
 
 LEVELS = 4
-"""Number of buckets, enough for all batches of the first epoch."""
+"""Buckets that hold all batches of the first epoch."""
 _QUANTILE = 0.5
 _GROWTH = (1.015, 1.6)
 _MULTIPLE = 64
 _WARM_UP = 2
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
-"""Values of a step, in this order."""
+"""What a step returns, in this order."""
 _CLIP_NORM = 1.0
-"""Maximum global norm of the gradients (Table 4.5)."""
+"""Norm of all gradients together, at most (Table 4.5)."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class OptimizerConfig:
 
 
 def list_vectors(batch: GraphBatch, vectors: Tensor) -> RaggedVectors:
-    """Return the vectors of a batch by graph, with the columns that the loss reads."""
+    """Return the vectors of a batch by graph, with what the loss knows of each."""
     columns = {
         "kind": batch.representative_kind,
         "label": batch.representative_label,
@@ -87,7 +87,7 @@ def list_vectors(batch: GraphBatch, vectors: Tensor) -> RaggedVectors:
 def split_pairs(
     batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
 ) -> tuple[RaggedVectors, RaggedVectors]:
-    """Split the vectors of a batch into those of queries and of documents."""
+    """Take apart the vectors of a batch: queries first, then all documents."""
     posts = list_vectors(batch, vectors)
     room = int(posts.ptr[num_queries]) if query_room is None else query_room
     first = {name: column[:room] for name, column in posts.columns.items()}
@@ -96,7 +96,7 @@ def split_pairs(
 
 
 class TrainingStep:
-    """One step of training: model, loss and optimizer."""
+    """The model, the loss and the optimizer, and how they work together."""
 
     def __init__(
         self,
@@ -112,8 +112,6 @@ class TrainingStep:
             p for m in (model, loss) for p in m.parameters() if p.requires_grad
         ]
         device = self.parameters[0].device
-        # A tensor, as a captured graph reads its value at each replay; it would keep
-        # that of a float.
         self.learning_rate = torch.tensor(
             optimizer_config.learning_rate, device=device, dtype=torch.float32
         )
@@ -145,7 +143,7 @@ class TrainingStep:
         num_queries: int,
         query_room: int | None = None,
     ) -> Tensor:
-        """Run one step on an arranged batch; return :data:`MEASURES`."""
+        """Do one step on an arranged batch; returns :data:`MEASURES`."""
         value = self.compare(batch, graph, num_queries, query_room)
         self.optimizer.zero_grad(set_to_none=True)
         value.loss.backward()
@@ -158,7 +156,7 @@ class TrainingStep:
         return torch.stack([value.loss.detach(), value.accuracy, norm, temperature])
 
     def clip(self) -> Tensor:
-        """Clip the gradients; return their norm before."""
+        """Clip the gradients; returns their norm before."""
         return nn.utils.clip_grad_norm_(self.parameters, _CLIP_NORM)
 
     def run(self, batch: GraphBatch, key: int, num_queries: int) -> Tensor:
@@ -189,22 +187,22 @@ def _copy_to_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 class Bucket(NamedTuple):
-    """Fixed size of one batch."""
+    """Room for one batch."""
 
     level: int
     size: BatchSize
     query_room: int
-    """Number of vectors of all queries."""
+    """Vectors of all queries together."""
 
 
 class Buckets:
-    """Fixed sizes for batches of random graphs, and the choice for each batch.
+    """Fixed sizes for batches of random graphs, and which of them each batch gets.
 
     A captured CUDA graph needs fixed shapes. Half of the batches fit into the first
     bucket, and a few more, each some percent larger, take the rest. The more graphs a
-    batch has, the less batches differ, and the closer buckets are: padding costs time.
-    Buckets depend only on the data and the batches, so a resumed training has the same
-    ones.
+    batch has, the less batches differ, and the closer buckets are: room that is not
+    filled costs time. Buckets depend only on the data and the batches, so a training
+    that resumes takes the same ones.
     """
 
     def __init__(
@@ -218,7 +216,7 @@ class Buckets:
         self._growth = float(np.clip(largest ** (1 / (LEVELS - 1)), *_GROWTH))
 
     def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
-        """(batches, 6) sizes of batches, and the number of vectors of their queries."""
+        """(batches, 6) sizes of whole batches, and the vectors of their queries."""
         whole = self._shards.measure(batches)
         queries = self._shards.measure(batches[:, : self.num_queries])
         return np.concatenate([whole, queries[:, -1:]], 1)
@@ -226,8 +224,6 @@ class Buckets:
     def choose(self, batches: NDArray[Any]) -> list[Bucket]:
         """The smallest bucket that each batch fits into."""
         ratio = (self._measure(batches) / np.maximum(self._base, 1)).max(1)
-        # Less the rounding of logarithms: a batch of exactly a bucket's size fits into
-        # it.
         level = np.ceil(np.log(np.maximum(ratio, 1)) / np.log(self._growth) - 1e-9)
         return [self.bucket(int(k)) for k in level]
 
@@ -239,7 +235,7 @@ class Buckets:
 
 
 class ResidentSteps:
-    """Runs the steps of an epoch on data that is on the device.
+    """Runs the steps of an epoch from data that is on the device already.
 
     ::
 
@@ -254,15 +250,15 @@ class ResidentSteps:
     and planning first (``torch.compile``) fuses many of those kernels.
 
     All graphs share one pool of memory. The largest is captured first, so the others
-    fit into its memory. Warm-ups come before, and return their memory to the device
-    before the pool takes any.
+    fit into what it has taken. Warm-ups come before all of that: their memory goes back
+    to the device before the pool takes any.
 
     Args:
-        step: what is run.
+        step: what is done.
         shards: on the device.
-        buckets: sizes of the batches.
+        buckets: choose the room of each batch.
         capture: whether steps become CUDA graphs.
-        compile_plan: whether assembly and planning are compiled.
+        compile_plan: whether assembly and planning are compiled before.
     """
 
     def __init__(
@@ -288,7 +284,7 @@ class ResidentSteps:
         self._buckets: Sequence[Bucket] = ()
 
     def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """Copy the inputs of an epoch to the device, a row for each step."""
+        """Copy what the steps of an epoch read to the device; a row for each step."""
         self._buckets = self._choice.choose(positions)
         count, rows = len(positions), torch.from_numpy(positions)
         if count > self._room:  # graphs hold addresses: new tensors need new graphs
@@ -351,11 +347,10 @@ class ResidentSteps:
         return arrange(*row)
 
     def _try_capture(self) -> bool:
-        """Capture missing graphs; return whether that worked.
+        """Capture what is missing; whether that worked.
 
-        Weights, optimizer and measures are restored afterwards.
+        Weights, optimizer and measures are as before afterwards.
         """
-        # Warm-ups and captures are real steps, which the training must not notice.
         saved = [tensor.clone() for tensor in _tensors(self._step)]
         measures = self._measures.clone()
         try:
@@ -372,7 +367,6 @@ class ResidentSteps:
 
     def _capture_missing(self) -> None:
         """Capture all buckets of the loaded epoch, the largest first."""
-        # Reversed, so that the first step of each level remains.
         first = {b.level: (i, b) for i, b in reversed(list(enumerate(self._buckets)))}
         missing = [
             first[level]
@@ -385,8 +379,7 @@ class ResidentSteps:
             self._graphs[bucket.level] = self._capture(bucket)
 
     def _warm_up(self, number: int, bucket: Bucket) -> None:
-        """Compile the steps of a bucket; return all memory to the device."""
-        # PyTorch asks for warm-ups on another stream before a capture.
+        """Compile what the steps of a bucket need; gives back all memory."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -412,8 +405,8 @@ def _make_arrange(
 ) -> Callable[..., tuple[GraphBatch, object]]:
     """Assembly and planning of one bucket.
 
-    It does not refer to its :class:`ResidentSteps`, so that their graphs' memory is
-    freed as soon as a training ends.
+    It knows nothing of the steps that keep it, so that they, and the memory of their
+    graphs, are given back as soon as a training ends.
     """
 
     def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
@@ -435,7 +428,7 @@ def _tensors(step: TrainingStep) -> list[Tensor]:
 
 
 def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
-    """Restore values in place, so that captured addresses stay valid."""
+    """Write values back in place, so that captured addresses stay right."""
     tensors = _tensors(step)
     saved += [torch.zeros_like(t) for t in tensors[len(saved) :]]  # fresh optimizer
     for tensor, value in zip(tensors, saved, strict=True):
@@ -445,7 +438,7 @@ def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
 def make_runner(
     step: TrainingStep, source: ShardSource, plan: EpochPlan
 ) -> ResidentSteps | HostSteps:
-    """Return the fastest runner that works on this machine."""
+    """Return the fastest way to run the steps that works here."""
     obstacle = _find_obstacle(step, source)
     if obstacle is None and source.on_device is not None:
         # Always from the first epoch, so that a training that resumes agrees.
@@ -458,7 +451,7 @@ def make_runner(
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
-    """Return an unmet requirement of captured steps, if any."""
+    """What capturing steps needs and does not have."""
     device, model = step.learning_rate.device, step.model
     needs = {
         "a CUDA device": device.type == "cuda",
@@ -481,7 +474,7 @@ class HostSteps:
         self._device = step.learning_rate.device
 
     def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """Keep the inputs of an epoch, a row for each step."""
+        """Keep what the steps of an epoch read; a row of each per step."""
         self._positions, self._keys, self._rates = positions, keys, rates
         self._measures = torch.zeros(len(keys), len(MEASURES), device=self._device)
 

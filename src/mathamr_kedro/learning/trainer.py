@@ -5,8 +5,8 @@
     result = train(GraphShards(folder), pairs, TrainingConfig(), out_dir)
     model = load_model(result.model_dir)
 
-A training that is started again with the same arguments resumes, and ends with the same
-weights, bit by bit, as an uninterrupted one (:mod:`.loop`).
+A stopped training resumes when it is started again with the same arguments, and ends
+with the same weights, bit by bit, as one that was not (:mod:`.loop`).
 """
 
 from __future__ import annotations
@@ -77,17 +77,17 @@ def train(
     start: Path | None = None,
     symbols: FormulaSymbols | None = None,
 ) -> TrainingResult:
-    """Train an encoder, or resume its training.
+    """Train an encoder, or resume a training that was stopped.
 
     Args:
         shards: the graphs.
-        pairs: of their positions.
-        config: all other settings.
-        out_dir: for the best model, the history and the last checkpoint.
-        progress: called every few seconds and after each epoch.
-        start: model folder whose shape and weights the training starts from; ``None``:
-            random weights.
-        symbols: of formulas, for their teacher; ``None``: all differ.
+        pairs: which of them belong together.
+        config: everything else.
+        out_dir: gets the best model, the history and the last checkpoint.
+        progress: called now and then, and after each epoch, with the progress.
+        start: model folder whose shape and weights the training starts from; fresh
+            weights if ``None``.
+        symbols: of the formulas, for their teacher; all different if ``None``.
     """
     if config.num_epochs == 0:
         raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
@@ -135,7 +135,7 @@ def run_training(
 
 
 class EncoderLearner:
-    """MathAMR+ as a :class:`~.loop.Learner`, on one device."""
+    """MathAMR+ as the training loop sees it, on one device."""
 
     name, unit = "MathAMR+", "pairs"
     measures: tuple[str, ...] = MEASURES
@@ -247,7 +247,7 @@ def _take_shape(
     """Return the configuration with the shape of the model to start from.
 
     Raises:
-        ConfigurationError: its graphs have other vocabularies.
+        ConfigurationError: its graphs were numbered otherwise.
     """
     shape, trained = read_shape(start)
     if trained != schema:
@@ -277,8 +277,8 @@ def _write_json(path: Path, values: object) -> None:
 class Validation:
     """Held-out pairs in fixed batches, each pair against the others of its batch.
 
-    Several batches are encoded at once: the vectors of a post do not depend on the
-    other posts.
+    Posts are encoded many batches at once: the vectors of a post do not depend on the
+    posts beside it.
     """
 
     def __init__(
@@ -308,7 +308,6 @@ class Validation:
             for rows in group:
                 middle, end = first + len(rows) // 2, first + len(rows)
                 value = step.loss(posts.slice(first, middle), posts.slice(middle, end))
-                # By pairs, as batches differ in size.
                 total += (middle - first) * torch.stack(
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )
@@ -320,7 +319,7 @@ class Validation:
 def _group(
     batches: list[NDArray[np.int64]], size: int
 ) -> Iterator[list[NDArray[np.int64]]]:
-    """Group batches until they have ``size`` graphs."""
+    """Put batches together until they have ``size`` graphs."""
     group: list[NDArray[np.int64]] = []
     for rows in batches:
         if group and sum(map(len, group)) + len(rows) > size:

@@ -31,8 +31,8 @@ def make_node(
 ) -> Node:
     """Return a node that reads the datasets named as the parameters of its function.
 
-    ``parameters`` are those of the stage that the function belongs to. Parameters with
-    a default are read only if ``inputs`` name them.
+    ``parameters`` are those of the stage that the function belongs to, ``folders`` are
+    where nodes work. Parameters with a default are read only if ``inputs`` name them.
 
     Args:
         function: of a stage.
@@ -44,8 +44,9 @@ def make_node(
     from kedro.pipeline import node  # noqa: PLC0415 - as above
 
     stage = function.__module__.removeprefix(f"{__name__}.").partition(".")[0]
+    settings = {"parameters": f"params:{stage}", "folders": "params:folders"}
     named = {
-        key: f"params:{stage}" if key == "parameters" else key
+        key: settings.get(key, key)
         for key, parameter in signature(function).parameters.items()
         if parameter.kind is Parameter.POSITIONAL_OR_KEYWORD
         and parameter.default is Parameter.empty

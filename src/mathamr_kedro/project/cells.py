@@ -64,9 +64,11 @@ LOG = "log.txt"
 
 _DIE = 1  # PR_SET_PDEATHSIG
 
+# What was prepared, trained or indexed before is found again in an instant; each run
+# has pointers of its own to it.
 _PREPARE = ("preprocessing",)
-_ENCODE = ("training.mathamr_plus", "indexing.mathamr_plus")
-_CELL_STAGES = ("training", "indexing", "evaluation")
+_ENCODE = (*_PREPARE, "training.mathamr_plus", "indexing.mathamr_plus")
+_CELL_STAGES = (*_PREPARE, "training", "indexing", "evaluation")
 
 
 @dataclass(frozen=True)
@@ -407,7 +409,8 @@ def start_run(
 def _choose(stages: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the pipelines and the namespaces of stages, or of boxes of them."""
     pipelines = dict.fromkeys(name.partition(".")[0] for name in stages)
-    return list(pipelines), [name for name in stages if "." in name]
+    has_boxes = any("." in name for name in stages)
+    return list(pipelines), list(stages) if has_boxes else []
 
 
 def _checksum(catalog: CatalogProtocol) -> str:

@@ -20,7 +20,7 @@ _PARAMETERS: Mapping[str, str] = {
     "graph_fusion": "pipelines.graph_fusion:GraphFusionConfig",
     "preprocessing": "pipelines.preprocessing:PreprocessingStageConfig",
     "training": "learning.stage:TrainingStageConfig",
-    "indexing": "pipelines.indexing:IndexingConfig",
+    "indexing": "systems.mathamr_plus:IndexingConfig",
     "evaluation": "pipelines.evaluation:EvaluationConfig",
     "significance": "pipelines.significance:SignificanceConfig",
 }
@@ -28,6 +28,9 @@ _PARAMETERS: Mapping[str, str] = {
 
 STAGES = tuple(_PARAMETERS)
 """In the order in which the data flows; each has one top key in the parameters."""
+
+FOLDERS = "folders"
+"""Parameters that say where nodes work."""
 
 SETTINGS = ("data_root", "raw_root", "output_root", "split", "training_split", "unit")
 """Paths, splits of benchmarks and the unit of own files: what ``kedro run --params``
@@ -53,7 +56,7 @@ def check_stage_parameters(
     Returns:
         The dataclass of each stage, filled.
     """
-    known = (*STAGES, SYSTEMS, GROUP, *SETTINGS)
+    known = (*STAGES, SYSTEMS, GROUP, FOLDERS, *SETTINGS)
     own = {module.name for module in pkgutil.iter_modules(pipelines.__path__)}
     configs: dict[str, Any] = {}
     for key, values in parameters.items():

@@ -17,10 +17,10 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
+from pathlib import Path
 from typing import Any, get_args
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     MathAMRError,
@@ -30,8 +30,7 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.records import FormulaInstance, Post, Topic
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.base.writers import WriterLock
-from mathamr_kedro.datasets import RowFinder
-from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
+from mathamr_kedro.datasets import BuiltIndex, RowFinder
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
     FORMULA,
@@ -44,28 +43,42 @@ from mathamr_kedro.graph import (
 )
 from mathamr_kedro.pipelines.amr_parsing import AmrParsingConfig
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
-from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project.catalog import open_catalog, read_environment
 from mathamr_kedro.project.hints import complete_commands
 from mathamr_kedro.search import Lookups, Searcher, Statements
 from mathamr_kedro.search.comment_texts import find_comment_texts
-from mathamr_kedro.systems import BASELINES, Fusion, Index, Query, Target
+from mathamr_kedro.systems import (
+    BASELINES,
+    Fusion,
+    Index,
+    Query,
+    Target,
+    list_systems,
+    read_system,
+)
 from mathamr_kedro.systems.bm25 import Bm25Index
 from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import (
-    NAME,
     Encoder,
     EncodeWords,
+    IndexingConfig,
     MathAMRPlusIndex,
     QueryEncoder,
     Strategy,
+    open_vectors,
 )
 from mathamr_kedro.systems.query import TARGET_OF
 from mathamr_kedro.systems.rankings import Ranking
+from mathamr_kedro.systems.registry import OWN
 from mathamr_kedro.systems.search_config import list_search_strategies
 from mathamr_kedro.text import SentenceEncoder, find_text_model
-from mathamr_kedro.vectors import PostEntry, QdrantIndex, UpdatableIndex
+from mathamr_kedro.vectors import (
+    PostEntry,
+    QdrantIndex,
+    UpdatableIndex,
+    connect_index,
+)
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -139,10 +152,16 @@ def open_updatable_index(
     ``seconds``: how long a change waits for other writers.
     """
     project = _Project(env, data_root)
-    root = project.index.stores.base.parent
-    return project.index.update(
+    folders = project.catalog.load("params:folders")
+    root = Path(folders["models"]).parents[1]
+    index = project.index
+    connection = connect_index(
+        project.indexing.engine, project.encoder.checksum, index.folder / "engine"
+    )
+    return UpdatableIndex(
+        connection,
+        open_vectors(project.encoder.vectors_folder).posts,
         lambda: project.query_encoder.encode_post,
-        project.indexing.engine,
         lambda: WriterLock(root, "a change of the index", seconds),
     )
 
@@ -214,16 +233,16 @@ class _Project:
                     data_root,
                 )
             )
-        self.index: BuiltVectorIndex = self.catalog.load("mathamr_plus.index")
+        self.index: BuiltIndex = self.catalog.load("mathamr_plus.index")
         encoder: Encoder = self.catalog.load("mathamr_plus.model")
         self.indexing = IndexingConfig.read(self.catalog.load("params:indexing"))
-        self.encoder = replace(encoder, compute=self.indexing.encoding.compute)
-        if encoder.checksum != self.index.encoder:
+        self.encoder = Encoder(encoder.folder, self.indexing.encoding.compute)
+        if encoder.checksum != self.index.counts["encoder"]:
             raise ConfigurationError(
                 complete_commands(
                     f"Expected an index of the present encoder {encoder.checksum!r} "
-                    f"(got one of {self.index.encoder!r}); run `kedro run --pipelines "
-                    "indexing`",
+                    f"(got one of {self.index.counts['encoder']!r}); run `kedro run "
+                    "--pipelines indexing`",
                     env,
                     data_root,
                 )
@@ -244,7 +263,8 @@ class _Project:
         )
 
         config = TrainingStageConfig.read(self.catalog.load("params:training"))
-        if checksum(config.describe_result()) == self.encoder.facts.get("settings"):
+        trained = self.encoder.system.config.training
+        if config.describe_result() == trained.describe_result():
             return
         other = f"--env {made['env']}" if made["env"] else "the default environment"
         raise ConfigurationError(
@@ -262,11 +282,15 @@ class _Project:
     @cached_property
     def vectors(self) -> MathAMRPlusIndex:
         """The index of MathAMR+ with all strategies that can be asked."""
-        config = self.indexing
-        strategies: dict[str, Strategy] = list_search_strategies(config.strategy)
-        for name, strategy in self.evaluation.list_strategies(config.strategy).items():
-            strategies |= {name: strategy, strategy.name: strategy}
-        return self.index.open(config.engine, strategies, self.query_encoder)
+        strategy = self.indexing.strategy
+        strategies: dict[str, Strategy] = list_search_strategies(strategy)
+        for name, other in self.evaluation.list_strategies(strategy).items():
+            strategies |= {name: other, other.name: other}
+        values = list_systems(self.catalog.load("parameters"), strategies)[OWN]
+        opened = self.index.open(read_system(OWN, values))
+        assert isinstance(opened, MathAMRPlusIndex)
+        opened.use_encoder(self.query_encoder)
+        return opened
 
     def open_systems(
         self,
@@ -277,7 +301,7 @@ class _Project:
         """Return all systems that were indexed, to be asked by their names."""
         evaluation, config = self.evaluation, self.indexing.search
         learning = self.catalog.load("parameters").get("systems") or {}
-        rankings = self._list_rankings(NAME, "strategy", lambda: self.vectors)
+        rankings = self._list_rankings(OWN, "strategy", lambda: self.vectors)
         for name in (*learning, *BASELINES):
             if self.catalog[f"{name}.index"].exists():
                 kind = "system" if name in learning else "baseline"
@@ -287,7 +311,7 @@ class _Project:
             "posts": config.system,
             "formulas": config.formula_system,
         }
-        fusions = [config.fusion, config.fuse_patterns(NAME), *evaluation.fusions]
+        fusions = [config.fusion, config.fuse_patterns(OWN), *evaluation.fusions]
         defaults[finds] = system or defaults[finds]
         if fuse_with:
             parts = (defaults[finds], *fuse_with)
@@ -305,7 +329,7 @@ class _Project:
         self, name: str, kind: str, open_index: Callable[[], Index]
     ) -> list[Ranking]:
         """Return the rankings of a system that was indexed."""
-        index = self.vectors if name == NAME else self.catalog.load(f"{name}.index")
+        index = self.vectors if name == OWN else self.catalog.load(f"{name}.index")
         targets: dict[str, set[Target]] = {}
         for target in get_args(Target):
             for ranking in index.list_rankings(target):
@@ -391,7 +415,7 @@ class _Project:
         return QueryEncoder(
             parse,
             RecordArrays(encoder.graphs, trees),
-            encoder.model,
+            encoder.network,
             self._load_text_model() if encoder.config.text_dim else None,
         )
 

@@ -57,7 +57,6 @@ def run_system(
     depth: int,
     batch_size: int = 32,
     documents: Set[PostId] = frozenset(),
-    device: str = "cpu",
 ) -> Run:
     """Ask a system for all queries, ``batch_size`` at once; only searches are timed.
 
@@ -72,7 +71,6 @@ def run_system(
         batch_size: queries at once.
         documents: queries that are documents too; they are excluded from their own
             results.
-        device: of torch, where the searches are made.
     """
     asked = index.prepare(queries, ranking)
     task = TASK_OF_TARGET[queries[0].target]
@@ -104,7 +102,12 @@ def run_system(
     )  # fmt: skip
     each = dict(zip(lists, times, strict=True)) if batch_size == 1 else {}
     return Run(
-        ranking, lists, task=task, seconds=seconds, query_seconds=each, device=device
+        ranking,
+        lists,
+        task=task,
+        seconds=seconds,
+        query_seconds=each,
+        device=index.device,
     )
 
 

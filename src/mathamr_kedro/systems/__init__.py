@@ -31,6 +31,7 @@ from mathamr_kedro.systems.registry import (
     LEARNING,
     find_missing,
     learns,
+    list_systems,
     make_baseline,
     read_system,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "find_missing",
     "fuse_runs",
     "learns",
+    "list_systems",
     "make_baseline",
     "read_system",
 ]

@@ -2,11 +2,12 @@
 
 ::
 
-    python -m mathamr_kedro.systems FOLDER --device cuda:0
+    python -m mathamr_kedro.systems FOLDER --out TRAININGS --device cuda:0
 
-``FOLDER`` is one that the training stage prepared, below ``06_models/systems``: it
-holds ``system.json`` (name, parameters, seed) and ``prepared/``. Copied to a machine
-with a GPU and back, it is what a run with the same parameters finds trained.
+``FOLDER`` is one that the training stage prepared, below ``05_model_input``: it names
+the system with its parameters and seed. The folder that is made below ``TRAININGS``,
+copied to ``06_models/systems/NAME``, is what a run with the same parameters finds
+trained.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.model.config import ComputeConfig
-from mathamr_kedro.systems.training import Training
+from mathamr_kedro.systems.training import Prepared, Training
 
 logger = logging.getLogger("mathamr_kedro.systems")
 
@@ -33,17 +34,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("folder", type=Path, nargs="+", help="prepared by the stage")
     parser.add_argument(
+        "--out", type=Path, default=Path(), help="folder of trainings (default: here)"
+    )
+    parser.add_argument(
         "--device", default="auto", help="e.g. cuda:1; auto: the GPU if there is one"
     )
     args = parser.parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     try:
         for folder in args.folder:
-            training = Training(folder)
-            training.compute = ComputeConfig(args.device)
-            training.compute.check_machine()
-            history = training.train()
-            logger.info("%s: %d epochs", folder, len(history))
+            prepared, compute = Prepared(folder), ComputeConfig(args.device)
+            compute.check_machine()
+            stated = prepared.stated
+            what = stated["system"], stated["parameters"], int(stated["seed"])
+            training = Training.begin(args.out, *what, prepared)
+            history = training.train(compute)
+            logger.info("%s: %d epochs", training.folder, len(history))
     except MathAMRError as exc:
         logger.error("%s", exc)
         return 1

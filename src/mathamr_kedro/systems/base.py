@@ -154,6 +154,13 @@ class Index:
         collection as it was indexed.
         """
 
+    def verify(self) -> None:
+        """Read files whole that are outside of the index's own folder.
+
+        Raises:
+            DamagedFileError: one is not what was written.
+        """
+
     def close(self) -> None:
         """Release files and connections."""
 
@@ -216,6 +223,8 @@ class Collection:
     """Finds the trees of formulas of posts and of topics."""
     posts: Callable[[], Iterable[Post]] = tuple
     """Questions, answers and documents."""
+    parents: Callable[[], Iterable[tuple[PostId, PostId]]] = tuple
+    """Posts with the questions that they answer."""
     graphs: Callable[[], Iterable[GraphRecord]] = tuple
     """Their math graphs, AMR with operator trees in place of formulas."""
     topics: Callable[[], Sequence[Topic]] = tuple
@@ -308,7 +317,7 @@ class LearningSystem(System):
 
     @abstractmethod
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
-        """Write what the training reads; return counts for the report."""
+        """Write what the training reads to an empty folder; return counts."""
 
     @abstractmethod
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:

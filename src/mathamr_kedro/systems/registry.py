@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any, get_args
 
@@ -16,6 +17,9 @@ from mathamr_kedro.systems.base import (
 )
 from mathamr_kedro.systems.query import Target
 
+OWN = "mathamr_plus"
+"""The system of this project, whose parameters are those of its stages."""
+
 LEARNING: Mapping[str, str] = {
     "formula_rgcn": "formula_rgcn.system:FormulaRgcn",
     "ssemb": "ssemb.system:SSEmb",
@@ -23,7 +27,10 @@ LEARNING: Mapping[str, str] = {
     "mathamr": "mathamr.system:MathAMR",
     "adapter": "adapter:Adapter",
 }
-"""Class of each system that learns, below this package."""
+"""Class of each system of a paper, below this package."""
+
+_CLASSES = {OWN: "mathamr_plus.system:MathAMRPlusSystem", **LEARNING}
+_OWN_GROUPS = ("preprocessing", "training", "indexing")
 
 _ENCODERS = ("minilm", "mpnet", "mathamr_text_small", "mathamr_text", "text")
 BASELINES_OF: Mapping[Target, tuple[str, ...]] = {
@@ -72,24 +79,44 @@ def learns(system: System) -> bool:
     return isinstance(system, LearningSystem)
 
 
-def read_system(name: str, values: Mapping[str, Any]) -> Any:
-    """Return a system of a paper, or a user's own, with its parameters checked.
+def list_systems(
+    parameters: Mapping[str, Any], rankings: Mapping[str, Any] | None = None
+) -> dict[str, Mapping[str, Any]]:
+    """Return all systems of an environment but baselines, with their parameters.
 
     Args:
-        name: one of :data:`LEARNING`; or any name, if ``values`` name its class:
-            ``class: my_package.my_module:MySystem``.
-        values: parameters of ``systems.NAME`` in the configuration. A class with a
+        parameters: of all stages.
+        rankings: strategies that ours is asked by, by name; as it is indexed if
+            ``None``.
+    """
+    own = {group: parameters[group] for group in _OWN_GROUPS if group in parameters}
+    if rankings is not None:
+        own["rankings"] = {name: asdict(s) for name, s in rankings.items()}
+    others = (parameters.get("systems") or {}).items()
+    return {OWN: own, **{name: values or {} for name, values in others}}
+
+
+def read_system(name: str, values: Mapping[str, Any]) -> Any:
+    """Return a system with its parameters checked.
+
+    Args:
+        name: ours, one of :data:`LEARNING` or :data:`BASELINES`; or any name, if
+            ``values`` name its class: ``class: my_package.my_module:MySystem``.
+        values: its parameters, of ``systems.NAME`` in the configuration. A class with a
             dataclass ``Config`` gets one of these; any other its parameters by name.
     """
     settings = dict(values)
     place = settings.pop("class", None)
-    if place is None and name not in LEARNING:
+    if place is None and name in BASELINES:
+        return make_baseline(name, **settings)
+    if place is None and name not in _CLASSES:
         raise ConfigurationError(
             f"No system is named {name!r}{suggest(name, LEARNING) or '.'} Known: "
             f"{', '.join(LEARNING)}; or name your own by `class: my_module:MySystem` "
             "(conf/<env>/parameters/systems.yml)"
         )
-    found = _load_class(place, name) if place else _load_class(LEARNING[name], name)
+    inside = f"{__package__}.{_CLASSES[name]}" if place is None else ""
+    found = _load_class(inside or place, name)
     if hasattr(found, "Config"):
         return found(read_parameters(found.Config, settings, where=f"systems.{name}"))
     try:
@@ -100,9 +127,8 @@ def read_system(name: str, values: Mapping[str, Any]) -> Any:
 
 def _load_class(place: str, name: str) -> Any:
     module, _, class_name = place.partition(":")
-    package = f"{__package__}." if name in LEARNING else ""
     try:
-        return getattr(import_module(f"{package}{module}"), class_name)
+        return getattr(import_module(module), class_name)
     except (ImportError, AttributeError) as exc:
         raise ConfigurationError(
             f"Expected a class at {place!r}, as in my_module:MySystem ({exc}) "

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.systems.fusion import Fusion
 from mathamr_kedro.systems.mathamr_plus.strategies import Strategy
-from mathamr_kedro.systems.registry import BASELINES
+from mathamr_kedro.systems.registry import BASELINES, OWN
 
 _PATTERNS = ("bm25_slt", "bm25_opt")
 _WITH_QUESTION, _WITH_DOCUMENT, _SENTENCE_WEIGHT = 0.5, 0.5, 0.3
@@ -60,15 +61,56 @@ class SearchConfig:
 def list_search_strategies(strategy: Strategy) -> dict[str, Strategy]:
     """Return the strategy of the index by its name, and what else people ask by.
 
-    ``with_question`` is the strategy with the weights of the constants above.
+    ``combined`` is MaxSim and document vectors together; ``with_question`` is the
+    strategy with the weights of the constants above.
     """
-    weighted = strategy
-    if strategy.retrieval != "single":  # which has no parts to weigh
-        weighted = replace(
-            strategy,
-            name="with_question",
-            with_question=_WITH_QUESTION,
-            with_document=_WITH_DOCUMENT,
-            sentence_weight=_SENTENCE_WEIGHT,
+    combined = replace(strategy, retrieval="combined", name="combined")
+    found = {strategy.name: strategy, combined.name: combined}
+    if strategy.retrieval == "single":  # no parts to weigh
+        return found | {"with_question": strategy}
+    has_weight = strategy.retrieval == "combined"  # of its own, document_weight
+    weighted = replace(
+        strategy,
+        name="with_question",
+        with_question=_WITH_QUESTION,
+        with_document=0.0 if has_weight else _WITH_DOCUMENT,
+        sentence_weight=_SENTENCE_WEIGHT,
+    )
+    return found | {weighted.name: weighted}
+
+
+def name_rankings(
+    strategies: Sequence[Strategy],
+    default: Strategy,
+    asked: Iterable[str] = (),
+    depth: int = 1000,
+) -> dict[str, Strategy]:
+    """Return the strategies of an evaluation by the names of their rankings.
+
+    One is ``mathamr_plus``, several are ``mathamr_plus/<strategy>``.
+
+    Args:
+        strategies: that are compared; ``default`` if there are none.
+        default: that of the index.
+        asked: names in fusions, which may be those of people's searches, too.
+        depth: most results of each.
+
+    Raises:
+        ConfigurationError: two have one name.
+    """
+    chosen = [replace(s, depth=min(s.depth, depth)) for s in strategies or (default,)]
+    named = {OWN: chosen[0]}
+    if len(chosen) > 1:
+        named = {f"{OWN}/{strategy.name}": strategy for strategy in chosen}
+    if len(named) < len(chosen):
+        raise ConfigurationError(
+            f"Expected strategies of different names (got {list(named)}); give them "
+            "names (evaluation.strategies)"
         )
-    return {strategy.name: strategy, "with_question": weighted}
+    known = {f"{OWN}/{strategy.name}" for strategy in strategies}
+    others = {
+        f"{OWN}/{name}": replace(s, depth=min(s.depth, depth))
+        for name, s in list_search_strategies(default).items()
+    }
+    parts = {*asked} - known
+    return named | {name: s for name, s in others.items() if name in parts}

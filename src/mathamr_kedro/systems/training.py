@@ -1,11 +1,12 @@
-"""Folders of trainings and indexes: made once, found again by their checksum.
+"""Folders of what systems make: made once, found again by their checksum.
 
 ::
 
-    06_models/systems/NAME/<checksum of model settings, seed and data>/
-      system.json      name, parameters, seed
-      prepared/        what the training reads (written by ``prepare``)
-      prepared.json    counts; there when ``prepared/`` is whole
+    05_model_input/NAME/<checksum of what prepare depends on, and of its data>/
+      ...              what the training reads (written by ``prepare``)
+      prepared.json    name, parameters, seed and counts; written last
+    06_models/systems/NAME/<checksum of model settings, seed and prepared data>/
+      system.json      name, parameters, seed, where the prepared data is
       model/           checkpoints, the model (written by ``train``)
       history.json     there when the training has ended
     06_models/systems/NAME/indexes/<checksum of search settings, model and data>/
@@ -15,25 +16,110 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import shutil
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, get_args
 
-from mathamr_kedro.base.checksums import checksum, write_checksums
-from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.checksums import (
+    CHECKSUMS,
+    check_folder,
+    checksum,
+    read_json,
+    write_checksums,
+)
+from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
 from mathamr_kedro.model.config import ComputeConfig, compute_with
 from mathamr_kedro.systems.base import Collection, Epochs, LearningSystem, System
 from mathamr_kedro.systems.query import Target
 from mathamr_kedro.systems.registry import read_system
 
-_SYSTEM, _PREPARED, _HISTORY = "system.json", "prepared.json", "history.json"
+_PREPARED, _SYSTEM, _HISTORY = "prepared.json", "system.json", "history.json"
 _COUNTS = "counts.json"
 _STORES = frozenset({"_shards.json", "edge.json"})
 """Lists of stores, with checksums of what is in their folders."""
-_TARGETS: tuple[Target, ...] = ("posts", "formulas")
+_REMEDY = "delete its folder and run the stage 'training' again"
+_REBUILD = "run the stage 'indexing' again, it builds the index again"
+
+logger = logging.getLogger(__name__)
+
+
+class Prepared:
+    """What the training of a system reads, in a folder.
+
+    It can be copied to a machine with only torch and trained there
+    (``python -m mathamr_kedro.systems FOLDER``).
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def make(
+        cls,
+        base: Path,
+        name: str,
+        values: Mapping[str, Any],
+        seed: int,
+        data: Collection,
+    ) -> Self:
+        """Write what a training reads, or find it.
+
+        Args:
+            base: folder of all that was prepared for the system.
+            name: of the system.
+            values: its parameters.
+            seed: of the training; noted for one without Kedro.
+            data: the collection.
+        """
+        system: LearningSystem = read_system(name, values)
+        read = data.checksum(system.training_reads)
+        key = checksum(system.describe_preparation(), read, system.VERSION)
+        found = cls(base / key)
+        stated: dict[str, Any] = {"system": name, "seed": seed}
+        stated["parameters"] = dict(values)
+        if found.is_whole:
+            counts = found.counts
+        else:
+            shutil.rmtree(found.folder, ignore_errors=True)
+            found.folder.mkdir(parents=True)
+            counts = system.prepare(data, found.folder)
+        stated["counts"] = dict(counts)
+        write_text(found.folder / _PREPARED, json.dumps(stated, indent=2))
+        return found
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is there."""
+        return (self.folder / _PREPARED).is_file()
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        """Counts of the data."""
+        found: Mapping[str, Any] = self.stated["counts"]
+        return found
+
+    @property
+    def identity(self) -> str:
+        """What tells it from others: another one is another training."""
+        return self.folder.name
+
+    @property
+    def stated(self) -> Mapping[str, Any]:
+        """The ``system``, its ``parameters`` and the ``seed`` of the newest run."""
+        file = self.folder / _PREPARED
+        if not file.is_file():
+            raise MissingInputError(
+                f"Expected {_PREPARED} in {str(self.folder)!r}; run the stage "
+                "'preprocessing' or 'training'"
+            )
+        found: Mapping[str, Any] = read_json(file, _REMEDY)
+        return found
 
 
 class Training:
@@ -42,43 +128,54 @@ class Training:
     def __init__(self, folder: Path) -> None:
         self.folder = Path(folder)
         self._stated = self._read(_SYSTEM)
-        self.compute: ComputeConfig | None = None
-        """How to train; ``None``: on the GPU if there is one."""
         self.name: str = self._stated["system"]
 
     @classmethod
-    def prepare(
+    def begin(
         cls,
         base: Path,
         name: str,
         values: Mapping[str, Any],
         seed: int,
-        data: Collection,
-    ) -> Training:
-        """Prepare a training, or find one that is prepared."""
-        system = read_system(name, values)
-        read = data.checksum(system.training_reads)
-        decisive = system.describe_training(), seed, read, system.VERSION
+        prepared: Prepared,
+    ) -> Self:
+        """Begin a training, or find one that was begun.
+
+        Args:
+            base: folder of all trainings of the system.
+            name: of the system.
+            values: its parameters.
+            seed: of the weights.
+            prepared: what it reads.
+        """
+        system: LearningSystem = read_system(name, values)
+        decisive = system.describe_training(), seed, prepared.identity, system.VERSION
         folder = base / checksum(*decisive)
         folder.mkdir(parents=True, exist_ok=True)
-        stated = {"system": name, "seed": seed, "parameters": dict(values)}
+        stated = {
+            "system": name,
+            "seed": seed,
+            "prepared": Path(os.path.relpath(prepared.folder, folder)).as_posix(),
+            "parameters": dict(values),
+        }
         write_text(folder / _SYSTEM, json.dumps(stated, indent=2))
-        if not (folder / _PREPARED).is_file():
-            with replace_folder(folder / "prepared") as part:
-                counts = system.prepare(data, part)
-            write_text(folder / _PREPARED, json.dumps(counts, indent=2))
         return cls(folder)
 
     @property
     def system(self) -> LearningSystem:
         """The system, with its parameters."""
-        return read_system(self.name, self._stated["parameters"])
+        return read_system(self.name, self.values)
 
     @property
-    def counts(self) -> Mapping[str, Any]:
-        """Counts of the prepared data."""
-        found: Mapping[str, Any] = self._read(_PREPARED)
+    def values(self) -> Mapping[str, Any]:
+        """Its parameters."""
+        found: Mapping[str, Any] = self._stated["parameters"]
         return found
+
+    @property
+    def prepared(self) -> Path:
+        """Folder of what it reads."""
+        return Path(os.path.normpath(self.folder / self._stated["prepared"]))
 
     @property
     def history(self) -> Epochs:
@@ -91,14 +188,18 @@ class Training:
         """Folder of the model."""
         return self.folder / "model"
 
-    def train(self) -> Epochs:
-        """Train, or resume; return the history of a training that has ended."""
+    def train(self, compute: ComputeConfig | None = None) -> Epochs:
+        """Train, or resume; return the history of a training that has ended.
+
+        Args:
+            compute: how; on the GPU if there is one if ``None``.
+        """
         if not (self.folder / _HISTORY).is_file():
-            self._read(_PREPARED)
             self.model.mkdir(exist_ok=True)
-            prepared, seed = self.folder / "prepared", self._stated["seed"]
-            with compute_with(self.compute or ComputeConfig()):
-                history = self.system.train(prepared, self.model, seed)
+            with compute_with(compute or ComputeConfig()):
+                history = self.system.train(
+                    self.prepared, self.model, self._stated["seed"]
+                )
             write_text(self.folder / _HISTORY, json.dumps(history, indent=2))
         return self.history
 
@@ -108,7 +209,7 @@ class Training:
             raise MissingInputError(
                 f"Expected {file} in {str(self.folder)!r}; run the stage 'training'"
             )
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path, _REMEDY)
 
 
 def build_index(
@@ -133,18 +234,42 @@ def build_index(
         training.history  # noqa: B018 - raises unless it has ended
         weights = training.folder.name
     folder = base / checksum(search, weights, data.checksum(system.index_reads))
-    if not (folder / _COUNTS).is_file():
+    model = training.model if training is not None else folder
+    if not _is_whole(system, data, model, folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        model = training.model if training is not None else folder
         started = time.perf_counter()
         with replace_folder(folder) as part:
             counts = dict(system.index(data, model, part))
             opened = system.open(data, model, part)  # it can be searched
-            rankings = {t: list(opened.list_rankings(t)) for t in _TARGETS}
+            rankings = {t: list(opened.list_rankings(t)) for t in get_args(Target)}
+            opened.close()
             counts |= {"rankings": rankings, "seconds": time.perf_counter() - started}
             write_text(part / _COUNTS, json.dumps(counts, indent=2))
             _write_all_checksums(part)
     return folder
+
+
+def check_index(folder: Path) -> None:
+    """Read all files of an index whole.
+
+    Raises:
+        DamagedFileError: one is not what was written.
+    """
+    for file in folder.rglob(CHECKSUMS):
+        check_folder(file.parent, _REBUILD, whole=True)
+
+
+def _is_whole(system: System, data: Collection, model: Path, folder: Path) -> bool:
+    if not (folder / _COUNTS).is_file():
+        return False
+    try:
+        check_index(folder)
+        with closing(system.open(data, model, folder)) as opened:
+            opened.verify()
+    except InputError as exc:
+        logger.warning("The index of %s is built again: %s", system.name, exc)
+        return False
+    return True
 
 
 def _write_all_checksums(folder: Path) -> None:

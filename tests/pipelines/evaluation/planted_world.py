@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,21 +32,20 @@ from mathamr_kedro.base.records import (
 )
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets.mathamr_plus import VectorIndexing
+from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
-from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus import Encoder
 from mathamr_kedro.vectors import (
-    EngineConfig,
     GraphRange,
     PostEntry,
     PostVectors,
     StoreWriter,
 )
 from tests.pipelines.graph_world import open_catalog, open_session
-from tests.pipelines.search_world import PlantedTraining
+from tests.pipelines.search_world import plant_training
 
 WIDTH = 8
 ENCODER = "planted"
@@ -196,28 +196,49 @@ def plant(data: Path) -> None:
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]
     catalog["formula_trees"].save(Shard("all", "planted", trees, {}))
     catalog["formula_trees"].save(EndOfShards("planted"))
-    stores = catalog.load("mathamr_plus.vectors")
-    for name, posts in (("post_vectors", VECTORS), ("topic_vectors", TOPIC_VECTORS)):
-        with StoreWriter(stores.base / name / ENCODER, ENCODER, WIDTH) as store:
-            store.write(PostVectors.of(posts), GraphRange("planted", 0, len(posts)))
-            store.complete()
-    vectors = stores.open(ENCODER)
-    indexing = VectorIndexing(
-        vectors, catalog.load("posts"), EngineConfig("exact"), Strategy()
-    )
-    catalog.save("mathamr_plus.index", indexing)
-    note = Path(catalog["mathamr_plus.index"]._describe()["filepath"])
-    note.write_text(json.dumps(json.loads(note.read_text()) | {"counts": INDEX}))
     torch.manual_seed(0)
     schema = GraphSchema(9, 6, 1, virtual_relations=(3, 4, 5))
     model = MathAMRPlus(ModelConfig(8, 4, 1, num_bases=2), schema)
-    graphs = SimpleNamespace(folder=data / "graphs")
-    catalog.save("mathamr_plus.model", PlantedTraining("trained", model, graphs))
+    graphs = SimpleNamespace(folder=data / "graphs", identity="planted")
+    values = {"indexing": {"engine": {"engine": "exact"}}}
+    encoder = plant_training(data, model, graphs, values)
+    vectors = encoder.folder / "vectors"
+    for name, posts in (("posts", VECTORS), ("topics", TOPIC_VECTORS)):
+        with StoreWriter(vectors / name, ENCODER, WIDTH) as store:
+            store.write(PostVectors.of(posts), GraphRange("planted", 0, len(posts)))
+            store.complete()
+    plant_index(catalog, encoder, values)
     history = [
         {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
         {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},
     ]
     catalog.save("training_history", history)
+
+
+def plant_index(catalog: CatalogProtocol, encoder: Encoder, values: Any) -> None:
+    """Put an index of the planted vectors where the stage would."""
+    folder = encoder.folder.parent / "indexes" / "planted"
+    folder.mkdir(parents=True)
+    posts = os.path.relpath(catalog.load("posts").path, folder)
+    noted = {
+        "system": "mathamr_plus",
+        "values": values,
+        "training": os.path.relpath(encoder.folder, folder),
+        "tables": {"posts": posts},
+    }
+    counts = {
+        **INDEX,
+        "encoder": ENCODER,
+        "vectors_folder": f"{encoder.folder.name}/vectors",
+        "rankings": {"posts": ["mathamr_plus"], "formulas": ["mathamr_plus"]},
+    }
+    for name, content in (
+        ("index.json", noted),
+        ("counts.json", counts),
+        ("vectors.json", {"vectors": "vectors"}),
+    ):
+        (folder / f"{name}.json").write_text(json.dumps(content))
+    catalog.save("mathamr_plus.index", BuiltIndex(folder))
 
 
 def evaluate(data: Path, systems: Any = None, **parameters: Any) -> CatalogProtocol:

@@ -22,6 +22,7 @@ from mathamr_kedro.formula.mathml.markup import TreeError, local_name
 from mathamr_kedro.formula.mathml.opt_labels import (
     ELEMENT_LABELS,
     QUALIFIER_TAGS,
+    VARIANTS,
     label_symbol,
 )
 from mathamr_kedro.formula.mathml.rules import (
@@ -168,7 +169,8 @@ def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
         reader.deviate(
             "several_roots", f"Expected 1 element at the top (got {len(roots)})"
         )
-    parts = [_BOOK.convert(root, reader) for root in roots]
+    book = _BOOKS[reader.variant]
+    parts = [book.convert(root, reader) for root in roots]
     found = [part for part in parts if part is not None]
     if not found:
         raise TreeError("empty", "Nothing is left of the formula")
@@ -195,7 +197,7 @@ def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     if reader.compat:
         name = name.translate(ARQMATH_SPELLING)
     dictionary = element.get("cd")
-    label = label_symbol(dictionary, name)
+    label = label_symbol(dictionary, name, reader.variant)
     if label is not None:
         return Node(label)
     reader.deviate(
@@ -358,8 +360,9 @@ def _settle_shares(root: Node, reader: Reader) -> Node:
     return root
 
 
-def _make_book() -> RuleBook:
-    named = {tag: partial(_make_named, label) for tag, label in ELEMENT_LABELS.items()}
+def _make_book(variant: str) -> RuleBook:
+    labels = ELEMENT_LABELS[variant].items()
+    named = {tag: partial(_make_named, label) for tag, label in labels}
     leaves: dict[str, Rule] = {
         "ci": _make_identifier,
         "cn": partial(make_leaf, "N!"),
@@ -379,4 +382,4 @@ def _make_book() -> RuleBook:
     return RuleBook(leaves | inner, unknown=read_unknown, leaves=leaves.values())
 
 
-_BOOK = _make_book()
+_BOOKS = {variant: _make_book(variant) for variant in VARIANTS}

@@ -18,9 +18,9 @@ from mathamr_kedro.systems import (
     find_missing,
     make_baseline,
 )
-from mathamr_kedro.systems.mathamr_plus import NAME as SYSTEM
 from mathamr_kedro.systems.mathamr_plus import Strategy
-from mathamr_kedro.systems.search_config import SearchConfig, list_search_strategies
+from mathamr_kedro.systems.registry import OWN
+from mathamr_kedro.systems.search_config import SearchConfig, name_rankings
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ class EvaluationConfig(StageParameters):
         found = {name: make_baseline(name, self.text_model).finds for name in named}
         tasks = (
             {*strategies, *(name for name, finds in found.items() if "posts" in finds)},
-            {SYSTEM, *(name for name, finds in found.items() if "formulas" in finds)},
+            {OWN, *(name for name, finds in found.items() if "formulas" in finds)},
         )
         papers = {
             part
@@ -116,42 +116,16 @@ class EvaluationConfig(StageParameters):
         return replace(chosen, average=self.average, depth=self.depth)
 
     def list_strategies(self, default: Strategy) -> dict[str, Strategy]:
-        """Return the strategies by the name of their system.
-
-        Raises:
-            ConfigurationError: two have one name.
-        """
-        chosen = [
-            replace(s, depth=min(s.depth, self.depth))
-            for s in self.strategies or (default,)
-        ]
-        if len(chosen) == 1:
-            return {SYSTEM: chosen[0]} | self._list_asked(default)
-        named = {f"{SYSTEM}/{strategy.name}": strategy for strategy in chosen}
-        if len(named) < len(chosen):
-            raise ConfigurationError(
-                f"Expected strategies of different names (got {list(named)}); give "
-                "them names (evaluation.strategies)"
-            )
-        return named | self._list_asked(default)
-
-    def _list_asked(self, default: Strategy) -> dict[str, Strategy]:
-        """Return the strategies that only fusions name."""
-        known = {f"{SYSTEM}/{strategy.name}" for strategy in self.strategies}
-        found = {
-            f"{SYSTEM}/{name}": replace(s, depth=min(s.depth, self.depth))
-            for name, s in list_search_strategies(default).items()
-        }
-        parts = {part for fusion in self.fusions for part in fusion.of} - known
-        return {name: s for name, s in found.items() if name in parts}
+        """Return the strategies by the names of their rankings."""
+        asked = [part for fusion in self.fusions for part in fusion.of]
+        return name_rankings(self.strategies, default, asked, self.depth)
 
     def add_search(self, search: SearchConfig) -> EvaluationConfig:
         """Return the same with what searches ask, if that is to be compared."""
         if not self.searches or search.system != search.fusion.name:
             return self
         parts = [
-            part if part in BASELINES else f"{SYSTEM}/{part}"
-            for part in search.fusion.of
+            part if part in BASELINES else f"{OWN}/{part}" for part in search.fusion.of
         ]
         words = [part for part in parts if part in BASELINES]
         return replace(

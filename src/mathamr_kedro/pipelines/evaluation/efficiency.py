@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from mathamr_kedro.base.machines import Machine
-from mathamr_kedro.datasets.systems import BuiltIndex
+from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run

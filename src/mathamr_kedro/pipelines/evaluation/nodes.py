@@ -11,13 +11,10 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import PenmanShards, RunFolder, ShardedTable
-from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
-from mathamr_kedro.datasets.systems import BuiltIndex
+from mathamr_kedro.datasets import BuiltIndex, PenmanShards, RunFolder, ShardedTable
 from mathamr_kedro.evaluation.metrics import Protocol, evaluate_run
 from mathamr_kedro.experiments import (
     COLLECTION,
@@ -90,7 +87,7 @@ def score_runs(
 def measure_efficiency(
     model: Encoder,
     training_history: Sequence[Values],
-    index: BuiltVectorIndex,
+    index: BuiltIndex,
     system_runs: Sequence[Run],
     parameters: Values,
     *systems: Training | BuiltIndex,
@@ -100,7 +97,7 @@ def measure_efficiency(
     ``systems`` are the trainings, then the indexes of systems that learn.
     """
     config = EvaluationConfig.read(parameters)
-    counts = model.model.count_parameters()
+    counts = model.network.count_parameters()
     counts["total"] = counts.pop("all")
     return {
         "training": describe_training(training_history, counts),
@@ -177,7 +174,7 @@ _PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
 
 def identify_evaluation(
     model: Encoder,
-    index: BuiltVectorIndex,
+    index: BuiltIndex,
     amr_parser: Values,
     parameters: Values,
     **data: PenmanShards | ShardedTable,
@@ -186,25 +183,16 @@ def identify_evaluation(
     collection = checksum_collection(*(data[name] for name in COLLECTION))
     graphs = PreprocessingConfig.read(parameters["preprocessing"])
     training = TrainingStageConfig.read(parameters["training"])
-    trained = (model.facts["prepared_graphs"], model.facts.get("settings"))
-    is_current = trained == (graphs.key, checksum(training.describe_result()))
+    stated = model.system.config
+    trained = stated.preprocessing.key, stated.training.describe_result()
+    is_current = trained == (graphs.key, training.describe_result())
     if not is_current:
         logger.warning(
             "encoder %s was trained with other parameters than the present ones: no "
             "experiment will count its scores",
             model.folder.name,
         )
-    changes = index.read_changes()
-    if changes:
-        logger.warning(
-            "%d posts were added and %d deleted since indexing: the scores are not "
-            "those of the collection and get a cell of their own",
-            len(changes.added),
-            len(changes.deleted),
-        )
-        added = {key: checksum(*post) for key, post in changes.added.items()}
-        collection = checksum(collection, added, sorted(changes.deleted))
-    named = {**model.facts, "vectors": index.encoder}
+    named = {**model.facts, "vectors": index.counts["vectors_folder"]}
     return CellRecord.identify(parameters, named, collection, amr_parser, is_current)
 
 

@@ -7,16 +7,19 @@ from typing import Any
 
 from kedro.pipeline import Node, Pipeline, node
 
+from mathamr_kedro.datasets import BuiltIndex, PenmanShards, ShardedTable
 from mathamr_kedro.experiments import COLLECTION
+from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines import box, make_node
 from mathamr_kedro.pipelines.evaluation import (
     EvaluationConfig,
     nodes,
     searches,
 )
-from mathamr_kedro.systems import learns, read_system
-from mathamr_kedro.systems.mathamr_plus import NAME
+from mathamr_kedro.systems import learns, list_systems, read_system
+from mathamr_kedro.systems.mathamr_plus import IndexingConfig
 from mathamr_kedro.systems.search_config import SearchConfig
+from mathamr_kedro.trec import Run
 
 _PARAMETERS = "params:evaluation"
 
@@ -36,23 +39,36 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
 
 def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     """Yield a pipeline for each system: topics and an index in, runs out."""
-    config = EvaluationConfig.read(parameters["evaluation"])
     search = SearchConfig.read(parameters["indexing"])
-    baselines = config.add_search(search).list_baselines()
-    for name in (NAME, *(parameters.get("systems") or {}), *baselines):
-        has_vectors = name == NAME
-        strategies = {"indexing": "params:indexing"} if has_vectors else {}
-        yield box(
-            name,
-            make_node(
-                searches.rank,
-                f"{name}.runs",
-                tags="gpu" if has_vectors else None,
-                index=f"{name}.index",
-                topic_graphs="topic_math_graphs",
-                **strategies,
-            ),
-        )
+    config = EvaluationConfig.read(parameters["evaluation"]).add_search(search)
+    values = {"text_model": config.text_model}
+    baselines = {name: values for name in config.list_baselines()}
+    strategy = IndexingConfig.read(parameters["indexing"]).strategy
+    systems = list_systems(parameters, config.list_strategies(strategy))
+    for name, stated in {**systems, **baselines}.items():
+        yield box(name, _rank_system(name, stated))
+
+
+def _rank_system(name: str, values: Mapping[str, Any]) -> Node:
+    def rank(
+        index: BuiltIndex,
+        topics: ShardedTable,
+        topic_math_graphs: PenmanShards,
+        formula_trees: TreeStore,
+        posts: ShardedTable,
+        parameters: Mapping[str, Any],
+    ) -> list[Run]:
+        """Ask a system for all topics, by its rankings of the present parameters."""
+        opened = index.verify().open(read_system(name, values))
+        asked = topics, topic_math_graphs, formula_trees, posts
+        return searches.rank(opened, *asked, EvaluationConfig.read(parameters))
+
+    return make_node(
+        rank,
+        f"{name}.runs",
+        tags="gpu" if learns(read_system(name, values)) else None,
+        index=f"{name}.index",
+    )
 
 
 def _list_learning(parameters: Mapping[str, Any]) -> list[str]:

@@ -11,12 +11,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import PenmanShards, ShardedTable
-from mathamr_kedro.datasets.mathamr_plus import BuiltVectorIndex
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.runs import (
@@ -29,10 +27,8 @@ from mathamr_kedro.runs import (
     run_system,
 )
 from mathamr_kedro.systems import Fusion, Index, Query, Target, fuse_runs
-from mathamr_kedro.systems.mathamr_plus import Strategy
 from mathamr_kedro.systems.search_config import SearchConfig
 from mathamr_kedro.trec import Run
-from mathamr_kedro.vectors import EngineConfig
 
 logger = logging.getLogger(__name__)
 
@@ -40,31 +36,18 @@ Values = Mapping[str, Any]
 
 
 def rank(
-    index: Any,
+    index: Index,
     topics: ShardedTable,
     topic_graphs: PenmanShards,
     formula_trees: TreeStore,
     posts: ShardedTable,
-    parameters: Values,
-    indexing: Values | None = None,
+    config: EvaluationConfig,
 ) -> list[Run]:
-    """Ask a system for all topics: by each of its rankings, posts and formulas.
-
-    MathAMR+ is asked by the strategies of the evaluation, or else that of
-    ``indexing``.
-    """
-    config = EvaluationConfig.read(parameters)
+    """Ask an index for all topics: by each of its rankings, posts and formulas."""
     queries = _read_queries(topics, topic_graphs, formula_trees)
-    if not isinstance(index, BuiltVectorIndex) or indexing is None:
+    with closing(index):
+        index.verify()
         return _run(index, queries, posts, config)
-    strategy = read_parameters(Strategy, indexing["strategy"], "indexing.strategy")
-    strategies = config.add_search(SearchConfig.read(indexing)).list_strategies(
-        strategy
-    )
-    depths = {name: strategy.depth for name, strategy in strategies.items()}
-    engine = read_parameters(EngineConfig, indexing["engine"], "indexing.engine")
-    with closing(index.open(engine, strategies, verify=True)) as opened:
-        return _run(opened, queries, posts, config, depths, opened.device)
 
 
 def fuse_systems(
@@ -107,17 +90,14 @@ def _run(
     queries: Mapping[Target, Sequence[Query]],
     posts: ShardedTable,
     config: EvaluationConfig,
-    depths: Mapping[str, int] | None = None,
-    device: str = "cpu",
 ) -> list[Run]:
     documents = _find_documents(queries["posts"], posts)
-    ask = partial(run_system, index, batch_size=config.queries_per_batch, device=device)
+    ask = partial(run_system, index, batch_size=config.queries_per_batch)
     runs = []
     for target, asked in queries.items():
         for ranking in index.list_rankings(target) if asked else ():
-            depth = (depths or {}).get(ranking, config.depth)
             own = documents if target == "posts" else frozenset()
-            run = ask(ranking=ranking, queries=asked, depth=depth, documents=own)
+            run = ask(ranking, asked, config.depth, documents=own)
             if run.lists:
                 runs.append(run)
     return runs

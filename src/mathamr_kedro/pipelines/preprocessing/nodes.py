@@ -137,18 +137,19 @@ def number_graphs(
     vocabularies: Vocabularies,
     training_pairs: ShardedTable,
     parameters: Mapping[str, Any],
+    folders: Mapping[str, str],
     post_texts: ShardedTable | None = None,
     topic_texts: ShardedTable | None = None,
     **blocks: GraphBlocks,
-) -> Preparation:
+) -> PreparedGraphs:
     """Replace labels by their numbers; refuse returnable formulas without a graph.
 
     Texts are given for an encoder that reads their vectors.
     """
     config = PreprocessingConfig.read(parameters)
     variant = config.variant_key
-    folders = {name: found.folder(variant) for name, found in blocks.items()}
-    sources = {name: folder.checksum for name, folder in folders.items()}
+    parts = {name: found.folder(variant) for name, found in blocks.items()}
+    sources = {name: folder.checksum for name, folder in parts.items()}
     made_from = [sources["posts"], training_pairs.checksum]
     if config.vocabulary.source is not None:  # another folder may get its name
         vocabulary = vocabularies.types.names, vocabularies.relations.names
@@ -156,7 +157,7 @@ def number_graphs(
 
     def number(name: str) -> Iterator[GraphBlock]:
         found = vocabularies.renumber(blocks[name].blocks(variant))
-        total = folders[name].total("written")
+        total = parts[name].total("written")
         return report_progress(
             found, f"{name} numbered", lambda b: len(b.keys), total=total
         )
@@ -169,7 +170,7 @@ def number_graphs(
             topics=topic_texts,
             text_model=str(config.text_model),
         )
-    return Preparation(
+    preparation = Preparation(
         parameters=config,
         made_from=checksum(*made_from),
         topics_from=sources["topics"],
@@ -184,22 +185,24 @@ def number_graphs(
         write_texts=write_texts,
         report={
             "vocabulary": asdict(vocabularies.report),
-            **{name: folder.total("written") for name, folder in folders.items()},
-            "failed": sum(folder.total("dropped") for folder in folders.values()),
+            **{name: folder.total("written") for name, folder in parts.items()},
+            "failed": sum(folder.total("dropped") for folder in parts.values()),
             "returnable_formulas": returnable_formulas.counts.get("written", 0),
             "train_pairs": len(split.train),
             "validation_pairs": len(split.validation),
             "pairs_without_graph": split.without_graph,
         },
     )
+    store = PreparedStore(Path(folders["prepared"]) / "mathamr_plus")
+    store.save(preparation)
+    return store.open(config)
 
 
 def describe_prepared_graphs(
-    prepared_graphs: PreparedStore, parameters: Mapping[str, Any]
+    prepared_graphs: PreparedGraphs,
 ) -> tuple[dict[str, Any], str, Figure]:
     """Describe the prepared graphs: sizes, coverage of the vocabulary, pairs."""
-    prepared = prepared_graphs.open(PreprocessingConfig.read(parameters)).check()
-    statistics = describe_prepared(prepared)
+    statistics = describe_prepared(prepared_graphs.check())
     return statistics, *report_preparation(statistics)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mathamr_kedro.base.errors import MissingInputError
@@ -26,7 +27,8 @@ from mathamr_kedro.experiments.outcomes import (
 from mathamr_kedro.experiments.results import GridResults
 from mathamr_kedro.pipelines.significance import SignificanceConfig
 from mathamr_kedro.runs import list_topic_sets
-from mathamr_kedro.systems.mathamr_plus import VectorStores
+from mathamr_kedro.systems.mathamr_plus import CollectionVectors, open_vectors
+from mathamr_kedro.systems.registry import OWN
 
 logger = logging.getLogger(__name__)
 
@@ -96,7 +98,7 @@ def gather_texts(
 def show_examples(
     outcome: Outcome,
     texts: ExampleTexts,
-    vectors: VectorStores,
+    folders: Mapping[str, str],
     parameters: Mapping[str, Any],
 ) -> tuple[str, Any]:
     """Show judged documents and first results, and a pair of texts node by node.
@@ -109,7 +111,11 @@ def show_examples(
 
     config = SignificanceConfig.read(parameters).examples
     page = write_examples(outcome.title, outcome.shown, texts, config)
-    pair = compare_nodes(outcome.shown, texts, config.pair, vectors.open)
+
+    def find_vectors(place: str) -> CollectionVectors:
+        return open_vectors(Path(folders["models"]) / OWN / place, verify=True)
+
+    pair = compare_nodes(outcome.shown, texts, config.pair, find_vectors)
     return f"{page}\n{write_pair(config.pair, pair)}", draw_panels(pair)
 
 

@@ -41,6 +41,5 @@ def create_pipeline(**kwargs: object) -> Pipeline:
             ["example_report", "node_pair_figure"],
             outcome=outcome,
             texts=texts,
-            vectors="mathamr_plus.vectors",
         ),
     )

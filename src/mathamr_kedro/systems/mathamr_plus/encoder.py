@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,15 +25,18 @@ from mathamr_kedro.graph import (
     RecordArrays,
     StoredTrees,
 )
-from mathamr_kedro.learning.checkpoints import HISTORY, MODEL
+from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import find_model_files, load_model, read_shape
+from mathamr_kedro.systems.training import Training
 from mathamr_kedro.vectors.post_vectors import Vectors
 
+FACTS = "facts.json"
+"""How a training went, beside its model."""
 
-@dataclass(eq=False, repr=False)
-class Encoder:
+
+class Encoder(Training):
     """The best model of a training, with the vocabularies of its graphs.
 
     ::
@@ -44,23 +45,25 @@ class Encoder:
         vectors = encoder(graph)    # a row for each formula and sentence, the document
     """
 
-    folder: Path
-    """Of the training."""
-    graphs_folder: Path
-    """Of the graphs that it was trained on."""
-    facts: Mapping[str, Any]
-    """What identifies it, and how its training went: best epoch, best loss, pairs."""
-    compute: ComputeConfig | None = None
-    """Where it computes; the default of this machine if ``None``."""
+    def __init__(self, folder: Path, compute: ComputeConfig | None = None) -> None:
+        super().__init__(folder)
+        self.compute = compute
+        """Where it computes; the default of this machine if ``None``."""
 
     def __repr__(self) -> str:
         width = count_nouns(self.config.projection_dim, "number")
         return f"<{type(self).__name__}: vectors of {width}, in {self.folder}>"
 
     @property
+    def facts(self) -> dict[str, Any]:
+        """What identifies it, and how its training went: best epoch, loss, pairs."""
+        file = self.model / FACTS
+        return {"folder": self.folder.name, **json.loads(file.read_text("utf-8"))}
+
+    @property
     def model_folder(self) -> Path:
         """Folder of the weights."""
-        return self.folder / MODEL
+        return self.model / MODEL
 
     @property
     def config(self) -> ModelConfig:
@@ -70,7 +73,7 @@ class Encoder:
     @cached_property
     def graphs(self) -> PreparedGraphs:
         """The graphs that it was trained on."""
-        return PreparedGraphs(self.graphs_folder)
+        return PreparedGraphs(self.prepared)
 
     @cached_property
     def checksum(self) -> str:
@@ -78,16 +81,12 @@ class Encoder:
         return checksum_encoder(self.model_folder, self.graphs.encoded_from)
 
     @property
-    def history(self) -> list[dict[str, Any]]:
-        """One record per epoch; none if it was released, and taken as it is."""
-        file = self.folder / HISTORY
-        found: list[dict[str, Any]] = (
-            json.loads(file.read_text("utf-8")) if file.is_file() else []
-        )
-        return found
+    def vectors_folder(self) -> Path:
+        """Folder of the vectors of its collection."""
+        return self.folder / "vectors" / self.checksum
 
     @cached_property
-    def model(self) -> MathAMRPlus:
+    def network(self) -> MathAMRPlus:
         """The network, loaded when it is first asked for."""
         if not self.model_folder.is_dir():
             raise MissingInputError(
@@ -109,7 +108,7 @@ class Encoder:
         """
         arrays = self._arrays
         found = graph if isinstance(graph, GraphArrays) else arrays.build(graph)
-        return encode_graph(self.model, found, arrays.schema, text)
+        return encode_graph(self.network, found, arrays.schema, text)
 
     @cached_property
     def _arrays(self) -> RecordArrays:

@@ -5,9 +5,9 @@
     graphs 0 .. 4095    -> encoder -> GraphRange("posts", 0, 4096)
     graphs 4096 .. 8191 -> encoder -> GraphRange("posts", 4096, 8192)        ...
 
-    06_models/
-      post_vectors/9f3c.../     posts, and the formulas beside them; named by encoder
-      topic_vectors/9f3c.../    topics: the queries of both tasks
+    06_models/systems/mathamr_plus/<training>/vectors/<encoder and graphs>/
+      posts/     posts, and the formulas beside them
+      topics/    topics: the queries of both tasks
 
 The store knows which graphs its shards hold: a killed run encodes those that are not in
 yet, whatever the size of a shard is now. The end is proved: every graph is in the
@@ -19,7 +19,7 @@ from __future__ import annotations
 import ctypes
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,25 +32,28 @@ from mathamr_kedro.base.errors import (
     MalformedInputError,
     MissingInputError,
 )
-from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors, scale_to_length_one
-from mathamr_kedro.base.shards import LIST_NAME
 from mathamr_kedro.base.workers import WorkerConfig, run_each
 from mathamr_kedro.graph import (
     FORMULA,
     FORMULA_TYPE,
     POST_TYPES,
     GraphShards,
-    PreparedGraphs,
 )
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model
 from mathamr_kedro.systems.mathamr_plus.encoder import Encoder
-from mathamr_kedro.vectors import Dtype
+from mathamr_kedro.vectors import (
+    Dtype,
+    VectorIndex,
+    compute_bytes,
+    count_by_type,
+)
 from mathamr_kedro.vectors.post_vectors import PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
@@ -59,7 +62,7 @@ logger = logging.getLogger(__name__)
 _give_back: Any = getattr(ctypes.CDLL(None), "malloc_trim", lambda spare: None)
 """Gives freed memory back: the C library of Linux had kept 200 KB for every post."""
 
-_POSTS, _TOPICS = "post_vectors", "topic_vectors"
+_POSTS, _TOPICS = "posts", "topics"
 
 
 @dataclass(frozen=True)
@@ -261,15 +264,6 @@ def _keep_formulas(
     return RaggedVectors(nodes.vectors[is_formula], counted[nodes.ptr], columns)
 
 
-class Encoding(NamedTuple):
-    """A collection to be encoded."""
-
-    encoder: Encoder
-    graphs: PreparedGraphs
-    config: EncodingConfig
-    dtype: Dtype = "float32"
-
-
 class CollectionVectors(NamedTuple):
     """All vectors of a collection by one encoder."""
 
@@ -277,73 +271,62 @@ class CollectionVectors(NamedTuple):
     posts: VectorStore
 
 
-class VectorStores:
-    """All vectors below a folder, by the checksum of the encoder that made them."""
+def open_vectors(folder: Path, verify: bool = False) -> CollectionVectors:
+    """Open the complete vectors of an encoder.
 
-    def __init__(self, base: Path) -> None:
-        self.base = Path(base)
+    Args:
+        folder: of the encoder's vectors.
+        verify: read all files whole; their sizes are always looked at.
 
-    def __repr__(self) -> str:
-        found = [f"{count_nouns(len(s), 'post')} by {s.encoder}" for s in self.list()]
-        what = "; ".join(found) or "nothing encoded"
-        return f"<{type(self).__name__}: {what}, in {self.base}>"
+    Raises:
+        MissingInputError: they are missing or unfinished.
+        DamagedFileError: a file is not what was written.
+    """
+    topics, posts = (_open(folder / part, verify) for part in (_TOPICS, _POSTS))
+    return CollectionVectors(topics, posts)
 
-    def list(self) -> list[VectorStore]:
-        """Return the vectors of posts by each encoder."""
-        files = sorted(self.base.glob(f"{_POSTS}/*/{LIST_NAME}"))
-        return [VectorStore(file.parent) for file in files]
 
-    def open(self, encoder: str, verify: bool = True) -> CollectionVectors:
-        """Open the complete vectors by an encoder.
+def encode_graphs(
+    encoder: Encoder, config: EncodingConfig, dtype: Dtype = "float32"
+) -> CollectionVectors:
+    """Encode all posts and topics that are not encoded yet, shard by shard."""
+    graphs = encoder.graphs.check()
+    flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
+    types = _repeat_type(FORMULA_TYPE, graphs.formulas)
+    posts = {
+        "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
+        "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
+    }
+    store = _write(_POSTS, posts, encoder, config, dtype)
+    logger.info("%s formulas may be returned", f"{store.num_formulas():,}")
+    types = _repeat_type("topic", graphs.topics)
+    topics = {"topics": CollectionGraphs(graphs.topics, types)}
+    return CollectionVectors(_write(_TOPICS, topics, encoder, config, dtype), store)
 
-        Args:
-            encoder: its checksum.
-            verify: read all files whole; their sizes are always looked at.
 
-        Raises:
-            MissingInputError: they are missing or unfinished.
-            DamagedFileError: a file is not what was written.
-        """
-        posts = _open(self.base / _POSTS / encoder, verify)
-        return CollectionVectors(_open(self.base / _TOPICS / encoder, verify), posts)
-
-    def save(self, encoding: Encoding) -> None:
-        """Encode all posts and topics that are not encoded yet, shard by shard."""
-        graphs = encoding.graphs
-        flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
-        types = _repeat_type(FORMULA_TYPE, graphs.formulas)
-        posts = {
-            "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
-            "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
-        }
-        store = self._write(_POSTS, posts, encoding)
-        logger.info("%s formulas may be returned", f"{store.num_formulas():,}")
-        types = _repeat_type("topic", graphs.topics)
-        topics = {"topics": CollectionGraphs(graphs.topics, types)}
-        self._write(_TOPICS, topics, encoding)
-
-    def _write(
-        self, kind: str, sources: Mapping[str, CollectionGraphs], encoding: Encoding
-    ) -> VectorStore:
-        """Encode graphs, given by the name of their folder, into one store."""
-        encoder, graphs, config, dtype = encoding
-        width = encoder.config.projection_dim
-        folder = self.base / kind / encoder.checksum
-        # Other topics are other shards of the same store.
-        stems = {
-            name: f"{name}-{graphs.topics_from}" if name == "topics" else name
-            for name in sources
-        }
-        with StoreWriter(
-            folder, encoder.checksum, width, dtype, stems.values()
-        ) as writer:
-            for name, source in sources.items():
-                function = EncodeRanges(
-                    encoder.model_folder, graphs.folder / name, config.compute
-                )
-                encode_collection(writer, function, stems[name], source, config)
-            writer.complete()
-        return _open(folder, verify=False)
+def _write(
+    kind: str,
+    sources: Mapping[str, CollectionGraphs],
+    encoder: Encoder,
+    config: EncodingConfig,
+    dtype: Dtype,
+) -> VectorStore:
+    """Encode graphs, given by the name of their folder, into one store."""
+    graphs, width = encoder.graphs, encoder.config.projection_dim
+    folder = encoder.vectors_folder / kind
+    # Other topics are other shards of the same store.
+    stems = {
+        name: f"{name}-{graphs.topics_from}" if name == "topics" else name
+        for name in sources
+    }
+    with StoreWriter(folder, encoder.checksum, width, dtype, stems.values()) as writer:
+        for name, source in sources.items():
+            function = EncodeRanges(
+                encoder.model_folder, graphs.folder / name, config.compute
+            )
+            encode_collection(writer, function, stems[name], source, config)
+        writer.complete()
+    return _open(folder, verify=False)
 
 
 def _open(folder: Path, verify: bool) -> VectorStore:
@@ -356,6 +339,38 @@ def _open(folder: Path, verify: bool) -> VectorStore:
             "indexing` with the --env of your run: it resumes"
         )
     return store
+
+
+def describe_vectors(vectors: CollectionVectors, index: VectorIndex) -> dict[str, Any]:
+    """Return what an index holds, with its bytes, and the same by type of post.
+
+    Bytes of the whole are those that the engine tells; if it does not, and for each
+    type of post, they are computed.
+    """
+    store, size = vectors.posts, index.size()
+    counts = count_by_type(store)
+    computed = compute_bytes(counts, store.width, size.number_bytes)
+    posts, formulas = size.post_bytes, size.formula_bytes
+    if size.source == "unknown":
+        posts = sum(of_posts for of_posts, _ in computed.values())
+        formulas = sum(of_formulas for _, of_formulas in computed.values())
+    names = ("post_bytes", "formula_bytes")
+    return {
+        "posts": size.posts,
+        "formulas": size.formulas,
+        "topics": len(vectors.topics),
+        "vectors": sum(found.vectors for found in counts.values()),
+        "width": store.width,
+        "bytes": posts + formulas,
+        "post_bytes": posts,
+        "formula_bytes": formulas,
+        "bytes_from": "computed" if size.source == "unknown" else size.source,
+        "post_types": {
+            name: found._asdict() | dict(zip(names, computed[name], strict=True))
+            for name, found in counts.items()
+        },
+        "machine": asdict(Machine.find()),
+    }
 
 
 def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:

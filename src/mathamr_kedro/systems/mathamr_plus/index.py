@@ -22,12 +22,11 @@ from mathamr_kedro.systems.mathamr_plus.strategies import (
     search_posts,
 )
 from mathamr_kedro.systems.query import Query, Target, Term
+from mathamr_kedro.systems.registry import OWN
 from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
 from mathamr_kedro.vectors.protocol import document_vector
 
 logger = logging.getLogger(__name__)
-
-NAME = "mathamr_plus"
 
 
 def list_terms(
@@ -39,9 +38,9 @@ def list_terms(
 ) -> tuple[Term, ...]:
     """Return what the score of a post is the sum of.
 
-    Empty if it depends on a part of the query.
+    Empty if it depends on the other candidates too, or on a part of the query.
     """
-    if strategy.query_parts != "all":
+    if strategy.retrieval == "combined" or strategy.query_parts != "all":
         return ()
     share, weight = strategy.with_question, strategy.with_document
     keys = [key, question_of.get(key, key) if share else key]
@@ -114,7 +113,7 @@ class MathAMRPlusIndex(Index):
 
     def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of the strategies; formulas are found in one way."""
-        return list(self.strategies) if target == "posts" else [NAME]
+        return list(self.strategies) if target == "posts" else [OWN]
 
     def prepare(
         self, queries: Sequence[Query], ranking: str | None = None
@@ -169,13 +168,23 @@ class MathAMRPlusIndex(Index):
     ) -> tuple[Term, ...]:
         """Return the best partner of each query vector, with its weight in the score.
 
-        Empty if only a part of the query or formulas are asked for.
+        Empty if the score depends on other posts too, or formulas are asked for.
         """
         if query.target == "formulas":
             return ()
         strategy = self._find_strategy(ranking)
         questions = self._questions if strategy.with_question else {}
         return list_terms(strategy, _entry(query), key, self.index.posts, questions)
+
+    def verify(self) -> None:
+        """Read the vectors whole."""
+        for store in (self.index.posts, self.topics):
+            if isinstance(store, VectorStore):
+                store.check()
+
+    def use_encoder(self, encoder: QueryEncoder) -> None:
+        """Encode parts of typed queries by an encoder."""
+        self._encoder = encoder
 
     def close(self) -> None:
         """Close the files of the index."""
