@@ -29,7 +29,7 @@ from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.project.cells import GridRun
 from tests.conftest import PROJECT, copy_project
 from tests.experiments.test_environments import TABLES
-from tests.learning.process_work import TEACHER_WIDTH
+from tests.learning.prepared import TEACHER_WIDTH
 from tests.official_collection import EDITIONS, write_collection
 from tests.systems.mathamr.world import make_text_model
 

@@ -15,6 +15,9 @@ from mathamr_kedro.graph.vocabulary import (
     RelationVocabulary,
 )
 
+TEACHER_WIDTH = 64
+"""Instead of 2,048 hashed patterns, whose eigenvectors take longer than a training."""
+
 
 def write_prepared(shards, folder, held_out=5):
     """Write the graphs of shards with 20 pairs of them, the last ones held out."""

@@ -44,13 +44,8 @@ def test_numbers_are_uniform_and_unlike_for_each_key():
     assert abs(np.corrcoef(drawn[1:], drawn[:-1])[0, 1]) < 0.01
 
 
-def test_keys_are_unlike_for_steps_seeds_and_ranks():
-    keys = {
-        step_key(seed, step, rank)
-        for seed in range(5)
-        for step in range(100)
-        for rank in range(4)
-    }
+def test_keys_are_unlike_for_steps_and_seeds():
+    keys = {step_key(seed, step) for seed in range(20) for step in range(100)}
     assert len(keys) == 2000
 
 

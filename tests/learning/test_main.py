@@ -20,8 +20,7 @@ from mathamr_kedro.model.config import ComputeConfig, ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
 from tests.kills import kill_module
-from tests.learning.prepared import write_prepared
-from tests.learning.process_work import TEACHER_WIDTH
+from tests.learning.prepared import TEACHER_WIDTH, write_prepared
 
 CONFIG = {
     "batch_size": 4,

@@ -83,15 +83,6 @@ def test_epoch_shows_each_pair_once(pairs):
     assert rows.tolist() == plan.epoch(0).tolist() != plan.epoch(1).tolist()
 
 
-def test_processes_share_a_batch(pairs):
-    plan = EpochPlan(pairs, batch_size=4, seed=0)
-    whole, parts = plan.epoch(2), [plan.epoch(2, r, 2) for r in (0, 1)]
-    for kind in range(2):  # queries, documents
-        mine = [part[:, 2 * kind : 2 * kind + 2] for part in parts]
-        expected = whole[:, 4 * kind : 4 * kind + 4]
-        assert np.concatenate(mine, 1).tolist() == expected.tolist()
-
-
 def test_a_pair_alone_has_no_negatives(pairs):
     with pytest.raises(MissingInputError, match="at least 2 training pairs"):
         EpochPlan(pairs.take(np.array([0])), 4, 0)

@@ -4,7 +4,6 @@
 
     python -m mathamr_kedro.learning --data PREPARED --config FILE --out DIR
     python -m mathamr_kedro.learning --data PREPARED PREPARED --out DIR
-    torchrun --nproc-per-node 4 -m mathamr_kedro.learning --data ... --out ...
 
 ``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
 ``05_model_input/prepared_graphs``: its pairs are split as they are there. Several, of

@@ -46,10 +46,10 @@ def draw_uniform(key: Tensor, stream: int, count: int) -> Tensor:
     return (mix_bits(mix_bits(position ^ start) ^ (start >> 3)) >> 8).float() * 2.0**-24
 
 
-def step_key(seed: int, step: int, rank: int = 0) -> int:
-    """The key of one step of one process of a training."""
+def step_key(seed: int, step: int) -> int:
+    """The key of one step of a training."""
     key = torch.tensor(0x9E3779B9)
-    for part in (seed, step, rank):
+    for part in (seed, step, 0):  # one more round mixes the step
         key = mix_bits((key * 5 + part) & _MASK)
     return int(key)
 

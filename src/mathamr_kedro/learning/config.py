@@ -29,7 +29,7 @@ class TrainingConfig:
     augmentation: AugmentationConfig = field(default_factory=AugmentationConfig)
     compute: ComputeConfig = field(default_factory=ComputeConfig)
     batch_size: int = 32
-    """Pairs of a step, over all processes together; the others are the negatives."""
+    """Pairs of a step; the others are the negatives of each."""
     num_epochs: int = 7
     patience: int = 3
     """Epochs without a better validation loss before training ends; 0 never ends it."""

@@ -35,7 +35,6 @@ from mathamr_kedro.learning.distillation import (
 )
 from mathamr_kedro.learning.losses import ContrastiveLoss, Teacher
 from mathamr_kedro.learning.pairs import TrainingPairs
-from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import TrainingStep
 from mathamr_kedro.model import MathAMRPlus, checksum_model, load_model
 
@@ -87,10 +86,10 @@ class TrainingInputs:
             facts["start"] = checksum_model(self.start)
         return facts
 
-    def make_step(self, processes: Processes, device: torch.device) -> TrainingStep:
+    def make_step(self, device: torch.device) -> TrainingStep:
         """Make the step of a training, at its start.
 
-        Fresh weights come from the seed: the same on every device and in every process.
+        Fresh weights come from the seed: the same on every device.
         """
         config = self.config
         self._check_texts()
@@ -105,7 +104,7 @@ class TrainingInputs:
         model.set_compute(config.compute)
         loss = ContrastiveLoss(config.loss, config.compute.precision, teachers)
         step = TrainingStep(
-            model, loss.to(device), config.optimizer, config.augmentation, processes
+            model, loss.to(device), config.optimizer, config.augmentation
         )
         if self.start is not None:
             fresh = step.model.state_dict()

@@ -67,7 +67,6 @@ from mathamr_kedro.learning.checkpoints import (
     Record,
     TrainingState,
 )
-from mathamr_kedro.learning.processes import Processes
 
 logger = logging.getLogger(__name__)
 
@@ -142,7 +141,6 @@ class Training:
         checkpoint_seconds: time between two checkpoints inside an epoch. Epochs end
             with one too, as long as writing takes no more than a tenth of the time.
         log_seconds: time between two lines of progress.
-        processes: that train together; the first of them writes and logs.
     """
 
     learner: Learner
@@ -152,7 +150,6 @@ class Training:
     patience: int = 0
     checkpoint_seconds: float = 300.0
     log_seconds: float = 10.0
-    processes: Processes = field(default_factory=Processes)
     state: TrainingState | None = field(init=False, default=None)
     """Where the training is; ``None`` before :meth:`resume`."""
     _unsaved: float = field(init=False, default=0.0)
@@ -172,16 +169,15 @@ class Training:
         state = TrainingState.load(
             self.checkpoint, learner.import_state, self.made_from
         )
-        epoch, step = (0, 0) if state is None else (state.epoch, state.step)
-        self.processes.check_agreement(
-            f"{self.made_from} after epoch {epoch}, step {step}"
-        )
         if state is None:
             measures = torch.zeros(0, len(learner.measures))
             state = TrainingState(measures=measures, best_loss=learner.measure_start())
-        elif self.processes.leads:
+        else:
             logger.info(
-                "%s: resuming after epoch %d, step %d", learner.name, epoch, step
+                "%s: resuming after epoch %d, step %d",
+                learner.name,
+                state.epoch,
+                state.step,
             )
         self.state = state
         return state
@@ -197,9 +193,8 @@ class Training:
             steps = self.learner.begin_epoch(state.epoch, self.num_epochs)
             self._run_steps(state, steps, progress)
             told = self._end_epoch(state, steps)
-            if progress is not None and self.processes.leads:
+            if progress is not None:
                 progress(told)
-        self.processes.wait()
         return list(state.history)
 
     def _run_steps(
@@ -236,8 +231,6 @@ class Training:
         steps_per_second: float,
         progress: ProgressCallback | None,
     ) -> None:
-        if not self.processes.leads:
-            return
         left = (self.num_epochs - state.epoch) * steps - state.step
         loss = float(state.measures[-_SMOOTHED:, 0].mean())
         told = Progress(
@@ -266,19 +259,18 @@ class Training:
         if is_best:
             state.best_epoch = state.epoch
             state.best_loss = math.inf if watched is None else watched
-        if self.processes.leads:
-            curve = [w for r in state.history if (w := learner.watch(r)) is not None]
-            logger.info(
-                "%s: epoch %d/%d: %s%s, %.1f s%s",
-                learner.name,
-                state.epoch,
-                self.num_epochs,
-                learner.summarise(record),
-                f" {draw_sparkline(curve)}" if curve else "",
-                seconds,
-                ", best so far" if is_best and curve else "",
-            )
-            learner.keep(state.history, is_best)
+        curve = [w for r in state.history if (w := learner.watch(r)) is not None]
+        logger.info(
+            "%s: epoch %d/%d: %s%s, %.1f s%s",
+            learner.name,
+            state.epoch,
+            self.num_epochs,
+            learner.summarise(record),
+            f" {draw_sparkline(curve)}" if curve else "",
+            seconds,
+            ", best so far" if is_best and curve else "",
+        )
+        learner.keep(state.history, is_best)
         self._unsaved += seconds
         is_last = state.is_finished(self.num_epochs, self.patience)
         if is_last or self._unsaved >= self._due:
@@ -296,8 +288,7 @@ class Training:
 
     def _save(self, state: TrainingState) -> None:
         started = time.monotonic()
-        if self.processes.leads:
-            state.save(self.checkpoint, self.learner.export_state(), self.made_from)
+        state.save(self.checkpoint, self.learner.export_state(), self.made_from)
         took = time.monotonic() - started
         self._unsaved, self._due = 0.0, 10 * took if took > 1 else 0.0
 

@@ -103,15 +103,12 @@ class EpochPlan:
         """Steps of an epoch; pairs that fill no batch wait for the next epoch."""
         return len(self.pairs) // self.batch_size
 
-    def epoch(self, number: int, rank: int = 0, ranks: int = 1) -> Positions:
-        """(steps, graphs) positions of one process: queries, then documents."""
+    def epoch(self, number: int) -> Positions:
+        """(steps, graphs) positions: queries, then documents."""
         rng = np.random.default_rng([self.seed, number])
         size = self.steps * self.batch_size
         order = rng.permutation(len(self.pairs))[:size]
-        share = self.batch_size // ranks
         rows = order.reshape(self.steps, self.batch_size)
-        mine = slice(rank * share, (rank + 1) * share)
-        rows = rows[:, mine]
         return np.concatenate(
             [self.pairs.queries[rows], self.pairs.documents[rows]], axis=1
         )

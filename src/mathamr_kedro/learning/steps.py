@@ -4,7 +4,7 @@
 
     TrainingStep    augment, encode, compare, learn; the optimizer
     make_runner     the fastest way that works here, for all steps of an epoch
-    ├── batches from the host, kernel by kernel, on any device, by several processes
+    ├── batches from the host, kernel by kernel, on any device
     └── ResidentSteps   batches on the GPU, the whole step one CUDA graph
         └── Buckets         fixed sizes for batches, since a CUDA graph needs them
 """
@@ -28,7 +28,6 @@ from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossValue
 from mathamr_kedro.learning.pairs import EpochPlan
-from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.model import MathAMRPlus, can_use_triton
 
 logger = logging.getLogger(__name__)
@@ -104,10 +103,8 @@ class TrainingStep:
         loss: ContrastiveLoss,
         optimizer_config: OptimizerConfig,
         augmentation: AugmentationConfig,
-        processes: Processes | None = None,
     ) -> None:
         self.model, self.loss, self.augmentation = model, loss, augmentation
-        self.processes = processes or Processes()
         self.parameters = [
             p for m in (model, loss) for p in m.parameters() if p.requires_grad
         ]
@@ -133,8 +130,7 @@ class TrainingStep:
     ) -> LossValue:
         """Encode an arranged batch and compute its loss."""
         vectors = self.model.encode(batch, graph)
-        posts = split_pairs(batch, vectors, num_queries, query_room)
-        return self.loss(*self.processes.gather_pairs(*posts))
+        return self.loss(*split_pairs(batch, vectors, num_queries, query_room))
 
     def learn(
         self,
@@ -147,9 +143,6 @@ class TrainingStep:
         value = self.compare(batch, graph, num_queries, query_room)
         self.optimizer.zero_grad(set_to_none=True)
         value.loss.backward()
-        self.processes.sum_gradients(
-            list(self.model.parameters()), list(self.loss.parameters())
-        )
         norm = self.clip()
         temperature = self.loss.temperature.detach()
         self.optimizer.step()
@@ -447,7 +440,7 @@ def make_runner(
         return ResidentSteps(step, on_device, buckets, capture=True, compile_plan=True)
     if step.learning_rate.device.type == "cuda":
         logger.warning("steps are not captured: that needs %s", obstacle)
-    return HostSteps(step, source.shards, plan.batch_size // step.processes.count)
+    return HostSteps(step, source.shards, plan.batch_size)
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
@@ -455,7 +448,6 @@ def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
     device, model = step.learning_rate.device, step.model
     needs = {
         "a CUDA device": device.type == "cuda",
-        "one process": step.processes.count == 1,
         "the Triton backend": model.backend.name == "triton",
         "a projection_dim that Triton knows": device.type != "cuda"
         or can_use_triton(device, model.config.projection_dim),

@@ -43,7 +43,6 @@ from mathamr_kedro.learning.encoding import ShardSource
 from mathamr_kedro.learning.inputs import TrainingInputs
 from mathamr_kedro.learning.loop import Training, measure_memory
 from mathamr_kedro.learning.pairs import EpochPlan, TrainingPairs
-from mathamr_kedro.learning.processes import Processes
 from mathamr_kedro.learning.steps import (
     MEASURES,
     TrainingStep,
@@ -96,20 +95,7 @@ def train(
     if start is not None:
         config = _take_shape(config, shards.schema, start)
     given = TrainingInputs(shards, pairs, config, start, symbols)
-    with Processes.join(config.compute.choose_device()) as (processes, device):
-        learner = EncoderLearner(given, processes, device, out_dir)
-        return run_training(given, learner, processes, out_dir, progress)
-
-
-def run_training(
-    given: TrainingInputs,
-    learner: EncoderLearner,
-    processes: Processes,
-    out_dir: Path,
-    progress: ProgressCallback | None = None,
-) -> TrainingResult:
-    """Run the training of a learner in a folder; :func:`train` makes the learner."""
-    config = given.config
+    learner = EncoderLearner(given, config.compute.choose_device(), out_dir)
     training = Training(
         learner,
         out_dir / CHECKPOINT,
@@ -118,12 +104,10 @@ def run_training(
         config.patience,
         config.checkpoint_seconds,
         config.log_seconds,
-        processes,
     )
     state = training.resume()
-    if processes.leads:
-        learner.step.model.log_parameters()
-        _write_json(out_dir / FACTS, given.describe())
+    learner.step.model.log_parameters()
+    _write_json(out_dir / FACTS, given.describe())
     history = training.run(progress)
     return TrainingResult(
         out_dir / MODEL,
@@ -141,23 +125,14 @@ class EncoderLearner:
     measures: tuple[str, ...] = MEASURES
 
     def __init__(
-        self,
-        given: TrainingInputs,
-        processes: Processes,
-        device: torch.device,
-        out_dir: Path,
+        self, given: TrainingInputs, device: torch.device, out_dir: Path
     ) -> None:
         config = given.config
         self.config, self.device, self._out_dir = config, device, out_dir
         learn, held_out = given.split_pairs()
         self.plan = EpochPlan(learn, config.batch_size, config.seed)
         self.batch_size = self.plan.batch_size
-        if self.batch_size % processes.count:
-            raise ConfigurationError(
-                f"Expected batch_size to be a multiple of {processes.count} processes "
-                f"(got {self.batch_size!r})"
-            )
-        self.step = given.make_step(processes, device)
+        self.step = given.make_step(device)
         source = ShardSource(given.shards, device)
         self.validation = Validation(held_out, source, self.batch_size)
         self.runner = make_runner(self.step, source, self.plan)
@@ -168,12 +143,12 @@ class EncoderLearner:
 
     def begin_epoch(self, epoch: int, num_epochs: int) -> int:
         """Load positions, keys and learning rates of all steps."""
-        config, steps, processes = self.config, self.plan.steps, self.step.processes
+        config, steps = self.config, self.plan.steps
         first = epoch * steps
-        keys = [step_key(config.seed, first + i, processes.rank) for i in range(steps)]
+        keys = [step_key(config.seed, first + i) for i in range(steps)]
         rates = config.optimizer.schedule(first, steps, num_epochs * steps)
         self.runner.load_epoch(
-            self.plan.epoch(epoch, processes.rank, processes.count),
+            self.plan.epoch(epoch),
             torch.tensor(keys),
             torch.from_numpy(rates).float(),
         )
@@ -296,10 +271,8 @@ class Validation:
 
     @torch.no_grad()
     def run(self, step: TrainingStep) -> tuple[float, float]:
-        """Return loss and accuracy; each process takes a part of the batches."""
-        processes = step.processes
-        mine = self._batches[processes.rank :: processes.count]
-        groups = list(_group(mine, self._source.batch_size))
+        """Return loss and accuracy."""
+        groups = list(_group(self._batches, self._source.batch_size))
         parts = [np.concatenate(group) for group in groups]
         total = torch.zeros(3, dtype=torch.float64, device=step.learning_rate.device)
         for group, batch in zip(groups, self._source.batches(parts), strict=True):
@@ -312,7 +285,7 @@ class Validation:
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )
                 first = end
-        loss, accuracy, count = processes.sum_values(total).tolist()
+        loss, accuracy, count = total.tolist()
         return loss / count, accuracy / count
 
 
