@@ -38,9 +38,9 @@ def run(*arguments):
 
 def test_help_lists_the_commands():
     output = run("--help").output
-    assert "Show what was made of a collection, a post, a formula" in output
+    assert "Show the results for a collection, a post, a formula" in output
     output = run("show", "--help").output
-    assert "Summarise the outputs of the pipelines and say where to look." in output
+    assert "Summarise the outputs of the pipelines and where to find them." in output
 
 
 @pytest.mark.parametrize(

@@ -49,8 +49,8 @@ _CONTROL = re.compile("\x1b(?!\\[[0-9;]*m)|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f
 class _SafeStream:
     """A stream to the terminal that shows control characters of texts as U+FFFD.
 
-    Posts, formulas and names of files are other people's words; an escape sequence in
-    them must not reach the terminal.
+    Posts, formulas and names of files are foreign input; an escape sequence in them
+    must not reach the terminal.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -64,7 +64,7 @@ class _SafeStream:
 
 
 class _Formatter(logging.Formatter):
-    """Lets the log name commands as they would have to be typed here.
+    """Completes commands in log lines by the options of this call.
 
     Args:
         given: the options ``env`` and ``data_root`` of the command.

@@ -1,4 +1,4 @@
-"""Many queries at once: a file of queries in, a run file out."""
+"""Batch search: a file of queries to a run file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Batch:
-    """Queries of a file, and where their results go.
+    """Queries of a file, and the run file to write.
 
     The file is JSONL (``{"_id": "1", "text": "..."}``, as BEIR has it) or TSV (id and
     text, with or without the header ``id text``), plain or gzip.
@@ -42,7 +42,7 @@ class Batch:
 
         Raises:
             MissingInputError: there is no such file.
-            MalformedInputError: a line is no query, or an id comes twice.
+            MalformedInputError: a line is not a query, or an id is repeated.
         """
         queries = self._read()
         searcher = load()

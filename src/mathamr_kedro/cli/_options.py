@@ -1,4 +1,4 @@
-"""Options that the commands share."""
+"""Shared options of commands."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 
 def _remember(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
-    """Note what was given, so that messages name commands with the same options."""
+    """Remember an option, so that messages name commands with the same options."""
     given = ctx.find_object(dict)
     if given is not None and value is not None:
         given[param.name] = value

@@ -16,7 +16,7 @@ import click
 class Subcommands(click.Group):
     """The modules of a package as commands; each holds one under the name ``command``.
 
-    A module is imported only when its command runs, so that the help answers at once.
+    A module is imported only when its command runs, which keeps the help fast.
 
     Args:
         package: name of the package.

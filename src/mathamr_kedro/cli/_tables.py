@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 _WIDE = 200
-"""Letters of a line if the output is a file or pipe: nothing is wrapped there."""
+"""Width of a line if the output is a file or pipe, where nothing is wrapped."""
 
 
 def print_table(
@@ -26,7 +26,7 @@ def print_table(
         rows: cells, as many as there are titles or fewer; ``None`` draws a line.
         title: above it.
         caption: below it.
-        labels: number of columns that begin at the left; the others hold numbers.
+        labels: number of left-aligned columns; the others contain numbers.
     """
     table = Table(
         title=None if title is None else escape(title),

@@ -1,4 +1,4 @@
-"""``mathamr demo``: the embedded sample from nothing to a first answer."""
+"""``mathamr demo``: the embedded sample, from an empty folder to a first answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``mathamr doctor``: what exists, what is missing, what is damaged."""
+"""``mathamr doctor``: what exists, is missing or is damaged."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _describe_stage(catalog: CatalogProtocol, stage: str) -> str:
 
 
 def find_damage(root: Path) -> Iterator[str]:
-    """Yield what is wrong below a data root, a line for each file."""
+    """Yield a line for each damaged file below a data root."""
     for file in sorted(root.rglob(LIST_NAME)):
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):

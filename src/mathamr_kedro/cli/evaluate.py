@@ -40,7 +40,7 @@ from mathamr_kedro.trec import (
 _FILE = click.Path(path_type=Path)
 _ANCHORS = ("score", "floor", "shuffled", "ceiling")
 _NUM_COMPARED = {"1": 4, "2": 4, "ntcir": 2, "trec": 5}
-"""Measures of a comparison by task, if none are asked for: the first ones."""
+"""Number of measures of a comparison by default, by task."""
 _EXAMPLES = """\b
 Examples:
   mathamr evaluate run.tsv --qrels qrel_task1_2021_official.tsv --task 1
@@ -126,7 +126,7 @@ def command(
     output: str,
     **more: Any,
 ) -> None:
-    """Score a run file and say what is odd about it; compare several RUNS.
+    """Score a run file with diagnostics, or compare several RUNS.
 
     Each score of one run comes with three exact figures: the floor (all judged
     documents in a random order), the run's own results in a random order, and the ideal
@@ -287,7 +287,7 @@ def _compare(
     config: TestConfig,
     output: str,
 ) -> None:
-    """Test each run against the baseline on every measure; print what was found."""
+    """Test each run against the baseline on every measure; print the results."""
     first = next(iter(evaluations.values()))
     chosen = baseline or next(iter(evaluations))
     if chosen not in evaluations:

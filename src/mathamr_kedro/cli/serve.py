@@ -105,7 +105,7 @@ def command(
 
 
 def _find_port(host: str, port: int) -> int:
-    """Return the port, or a free one for 0; refuse what cannot be listened to."""
+    """Return the port, or a free one for 0; raise if it cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.create_server((host, port), family=family) as listening:
@@ -120,7 +120,7 @@ def _find_port(host: str, port: int) -> int:
 def _load(
     settings: dict[str, Any], is_here: bool
 ) -> tuple[ServeConfig, SearchService | None]:
-    """Set up logs, hand the settings on, and open the index if this process answers."""
+    """Set up logs and settings, and open the index if this process answers."""
     from mathamr_kedro.serve import SearchService, ServeConfig  # noqa: PLC0415
 
     config = ServeConfig(**settings)

@@ -1,4 +1,4 @@
-r"""A collection written in the form of BEIR.
+r"""Export of a collection in the format of BEIR.
 
 ```
 corpus.jsonl      {"_id": "33703", "title": "", "text": "Let $p$ ...", "metadata": {}}
@@ -9,11 +9,11 @@ runs/bm25.trec    topic Q0 document rank score run
 runs/bm25.json    {"A.1": {"33703": 12.5}}
 ```
 
-Texts have their formulas between dollars again. Each is read back before it is written:
-if the reader of Markdown would take it for something else (``2 *3* 4``), its
-``metadata`` say ``{"format": "text"}``; if a formula holds a dollar itself, formulas
-are in ``\(...\)``. So :class:`~mathamr_kedro.corpus.BeirCollection` reads what was
-written, and writing that again gives the same bytes.
+Texts have their formulas between dollars. Each is read back before it is written: if
+the reader of Markdown would change it (``2 *3* 4``), its ``metadata`` are ``{"format":
+"text"}``; if a formula contains a dollar, formulas are in ``\(...\)``. So
+:class:`~mathamr_kedro.corpus.BeirCollection` reads what was written, and writing that
+again gives the same bytes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class BenchmarkFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.unfaithful: list[str] = []
-        """Ids of texts that do not read back as they are."""
+        """Ids of texts that are not read back unchanged."""
 
     def write_corpus(self, posts: Iterable[Post]) -> int:
         """Write the documents; return how many."""
@@ -84,7 +84,7 @@ class BenchmarkFolder:
         return self.write_qrels(split, grades)
 
     def write_run(self, run: Run) -> None:
-        """Write what a system returned, for trec_eval and as BEIR's loaders want it."""
+        """Write a run for trec_eval and for BEIR's loaders."""
         stem = run.name.replace("/", "-")
         folder = self.folder / "runs"
         write_run(folder / f"{stem}.trec", run, depth=None)
@@ -122,7 +122,7 @@ class BenchmarkFolder:
     def _restore(
         self, name: str, title: str, clean: CleanText
     ) -> tuple[str, str, dict[str, Any]]:
-        """Return title and text with LaTeX, and how they have to be read."""
+        """Return title and text with LaTeX, and their format."""
         for markup in _MARKUPS:
             for form in _list_forms(title, clean):
                 if _reads_back(*form, clean, markup):

@@ -1,14 +1,14 @@
 r"""Fusions of runs, task by task, with given or cross-validated weights.
 
-No topic is scored by weights it chose. Topics that are judged are dealt into folds. Of
-all weights on a grid,
+No topic is scored by weights that were chosen on it. Judged topics are dealt into
+folds. Of all weights on a grid,
 
 .. math:: W = \{w \ge 0 : \textstyle\sum_r w_r = 1,\ w_r \cdot \text{steps} \in
     \mathbb{N}\}, \qquad
     w_f = \arg\max_{w \in W} \sum_{t \notin f} m(t, w)
 
 those that are best for the measure :math:`m` on the topics of the other folds fuse the
-runs for a topic of fold :math:`f`; of equally good ones, those nearest to equal
+runs for a topic of fold :math:`f`; of equally good weights, the ones nearest to equal
 weights. Topics without judgments have the best weights of all.
 """
 
@@ -44,9 +44,9 @@ Grades = Mapping[TopicId, Mapping[str, Grade]]
 def add_fusions(
     runs: Sequence[Run], fusions: Sequence[Fusion], fuse: FuseRuns = fuse_runs
 ) -> list[Run]:
-    """Return the runs and, behind them, the fusions of each task that has all parts.
+    """Return the runs, followed by the fusions of each task that has all parts.
 
-    Fusions come in the order in which they may name each other.
+    Fusions are sorted so that one may refer to others.
 
     Raises:
         ConfigurationError: a fusion names a system that no task has, or two systems
@@ -69,7 +69,7 @@ def add_fusions(
 
 
 def explain_parts(fusion: Fusion, tasks: Iterable[Iterable[str]]) -> ConfigurationError:
-    """Return what is wrong with the parts of a fusion that no task has."""
+    """Explain why no task has all parts of a fusion."""
     systems = sorted({name for of_task in tasks for name in of_task})
     wrong = next((name for name in fusion.of if name not in systems), None)
     if wrong is None:
@@ -93,7 +93,7 @@ def _add(known: dict[int, dict[str, Run]], run: Run) -> None:
 def fuse_by_folds(
     runs: Sequence[Run], fusion: Fusion, grades: Grades, measure: Measure
 ) -> Run:
-    """Fuse runs of one task with weights that are to raise a measure."""
+    """Fuse runs of one task with weights that maximise a measure."""
     topics = list(dict.fromkeys(topic for run in runs for topic in run.lists))
     judged = [t for t in topics if any(g > 0 for g in grades.get(t, {}).values())]
     grid = list_weights(len(runs), WEIGHT_STEPS)

@@ -1,4 +1,4 @@
-"""Run files of others as systems, and formulas named as NTCIR-12 judges them.
+"""Given run files as systems, and formulas named as NTCIR-12 judges them.
 
 ::
 
@@ -6,9 +6,9 @@
     NTCIR-12        every formula of every article      Prime_zeta_function:28
                                                         Prime_number:3   (the same)
 
-Topics of NTCIR-12 are judged by formulas, not by visual ids: what looks the same is
-in a list as often as it is in articles, with one score. Files of others are in
-TREC's or ARQMath's form; they may hold formulas that this collection does not have.
+Topics of NTCIR-12 are judged by formulas, not by visual ids: equal-looking formulas are
+listed once for each occurrence, with one score. Given files are in TREC's or ARQMath's
+format; they may contain formulas that this collection lacks.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NO_POST = "-"
 
 
 class FormulaNames:
-    """Formulas of a collection by what they look like."""
+    """Formulas of a collection by visual id."""
 
     def __init__(
         self, read_tables: ReadTables, visual_ids: Collection[VisualId]
@@ -50,7 +50,7 @@ class FormulaNames:
             found.sort(key=lambda names: (len(names[0]), names[0]))
 
     def expand(self, hits: FormulaHits, depth: int) -> FormulaHits:
-        """Return every formula that looks like one of a list; formulas are judged."""
+        """Return all formulas with the visual ids of a list, as formulas are judged."""
         named = [
             (formula, score, post)
             for visual, score in zip(hits.visual_ids, hits.scores, strict=True)
@@ -61,7 +61,7 @@ class FormulaNames:
         return FormulaHits(ids, scores, ids, [post for _, _, post in named])
 
     def name(self, hits: Hits) -> FormulaHits:
-        """Name a formula of each visual id; one that is not here has no post."""
+        """Return a formula for each visual id; an unknown one has no post."""
         first = [self._of.get(v, [(v, _NO_POST)])[0] for v in hits.ids]
         formulas, posts = [f for f, _ in first], [p for _, p in first]
         return FormulaHits(formulas, hits.scores, hits.ids, posts)
@@ -104,7 +104,7 @@ def read_given_runs(
     read_tables: ReadTables,
     depth: int,
 ) -> list[Run]:
-    """Read run files of others; each becomes a system for the topics that it knows.
+    """Read run files; each becomes a system for its topics.
 
     Args:
         files: names of systems to files.
@@ -158,7 +158,7 @@ def _read_list(
     kind: str,
     visual_id_of: Callable[[FormulaId], VisualId | None],
 ) -> Hits:
-    """Return a list of what is judged in the order of trec_eval, each once."""
+    """Return a list of judged ids in the order of trec_eval, without repeats."""
     hits = sort_as_trec_eval(run.documents(topic))
     ids = hits.ids
     if run.holds_instances:

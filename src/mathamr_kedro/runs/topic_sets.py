@@ -1,4 +1,4 @@
-"""Topics with their judgments, edition by edition: what a score is a mean over.
+"""Topic sets: topics with their judgments, the units over which means are taken.
 
 ::
 
@@ -23,7 +23,7 @@ from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
 
 OWN = "own"
-"""Topics that are not the lab's."""
+"""Name of the set of topics that are not the lab's."""
 
 TASKS = {1: "task1", 2: "task2"}
 
@@ -31,7 +31,7 @@ NTCIR12 = "ntcir12"
 """Task of topics of NTCIR-12: formulas as in Task 2, judged by formula."""
 
 TASK_OF = {"task1": 1, "task2": 2, NTCIR12: 2}
-"""Which of our tasks searches for the topics of each."""
+"""Our task for each kind of topic."""
 
 _NTCIR12_TITLE, _NTCIR12_TOPIC = "NTCIR-12", "NTCIR12-"
 
@@ -51,11 +51,11 @@ class TopicSet:
     name: str
     topics: tuple[Topic, ...]
     qrels: Qrels
-    """Empty if nothing is judged: then there are runs, but no scores."""
+    """Empty if nothing is judged: there are runs then, but no scores."""
 
     @property
     def notes(self) -> TopicNotes:
-        """What the organisers noted about the topics."""
+        """The organisers' notes about the topics."""
         return {
             t.topic_id: {
                 "category": t.category or "",

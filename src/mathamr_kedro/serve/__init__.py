@@ -5,8 +5,8 @@
     browser ──> static/ ──> /api/...                     assistant (stdio)
                                │                               │
     app        create_app: headers, limits, metrics, logs      │
-      routes     what each address answers                     │ assistant
-      gate       how much work at once, how long, who waits    │
+      routes     the endpoints below /api                      │ assistant
+      gate       a queue of work, with its limits              │
       metrics    counts and times for Prometheus               │
                                └───────────┐   ┌───────────────┘
     service    one warm Searcher in a process: search, compare, add, delete

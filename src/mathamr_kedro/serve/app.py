@@ -1,4 +1,4 @@
-"""The server as an application: the page, the API, headers, limits and logs."""
+"""The FastAPI application: page, API, headers, limits and logs."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
-"""Of every answer: nothing is loaded from elsewhere, no inline script runs."""
+"""Headers of every answer: nothing is loaded from elsewhere, no inline script runs."""
 
 _WARM_UP_AFTER = 1.0
-"""Seconds: a first question that is asked at once does not wait behind it."""
+"""Seconds before warming up: an immediate first question does not wait for it."""
 
 _NOT_NOW = (LockedError, StorageError, IndexUnavailableError)
-"""What is wrong with the server, not with the request."""
+"""Errors of the server, not of the request."""
 
 _STATIC = files("mathamr_kedro.serve") / "static"
 _TYPES = {
@@ -75,8 +75,8 @@ def create_app(
     """Return the application.
 
     Args:
-        config: limits and the index; what the command left if ``None``.
-        service: what answers; opened when the server starts if ``None``.
+        config: limits and the index; ``None``: settings from the environment.
+        service: answers requests; ``None``: opened when the server starts.
     """
     settings = config or ServeConfig.from_environment()
     if config is None:
@@ -179,7 +179,7 @@ def _add_errors(app: FastAPI, config: ServeConfig) -> None:
 
     @app.exception_handler(MathAMRError)
     async def explain_error(request: Request, exc: MathAMRError) -> JSONResponse:
-        """Say in one line what was wrong with the request."""
+        """Answer with the error in one line."""
         status = 422
         if isinstance(exc, MissingInputError):
             status = 404
@@ -195,7 +195,7 @@ def _add_errors(app: FastAPI, config: ServeConfig) -> None:
     async def explain_request(
         request: Request, exc: RequestValidationError
     ) -> JSONResponse:
-        """Name the field and what was expected; what was sent is not repeated."""
+        """Name the field and what was expected, without repeating what was sent."""
         problems = [
             f"{'.'.join(map(str, error['loc'][1:])) or 'request'}: {error['msg']}"
             for error in exc.errors()
@@ -208,7 +208,7 @@ def _refuse(status: int, detail: str) -> JSONResponse:
 
 
 class _Watch:
-    """Around everything: size of requests, headers of answers, counts and logs."""
+    """Middleware around everything: size limits, headers, counts and logs."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, config: ServeConfig) -> None:
         self._app, self._metrics, self._config = app, metrics, config
@@ -273,7 +273,7 @@ class _Watch:
         await self._app(scope, receive_again, send)
 
     def _note(self, scope: Scope, name: str, status: int, seconds: float) -> None:
-        """Count and log a request by its pattern; questions are private."""
+        """Count and log a request by its route; questions are private."""
         route = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.count(method, route, status, seconds)

@@ -1,6 +1,6 @@
-"""The search as a tool for assistants: the Model Context Protocol over stdio.
+"""Search tools for assistants: the Model Context Protocol over stdio.
 
-Answers are short; what an assistant wants to read whole it asks for by id.
+Answers are short; whole posts are requested by id.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _PostId = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
-    """Return the server; it answers greetings while the index is being opened."""
+    """Return the server; it completes the handshake while the index is being opened."""
     server = MCPServer("mathamr", version=__version__, instructions=_INSTRUCTIONS)
     held: list[SearchService] = []
     lock = threading.Lock()
@@ -79,7 +79,7 @@ def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
 
     @tool
     def search_formula(latex: _Latex, top: _Top = 5) -> str:
-        """Find posts by their formula that is nearest to a given one."""
+        """Find posts that contain the formulas nearest to a given one."""
         return _list(held[0].search_formula(latex, SearchRequest(top)))
 
     @tool

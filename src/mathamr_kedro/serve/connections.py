@@ -1,4 +1,4 @@
-"""Connections that are closed if no request comes: each takes a file of the server."""
+"""Connections that are closed if no request comes, as each takes a file descriptor."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _Protocol: Any = AutoHTTPProtocol
 
 
 class BoundedConnection(_Protocol):
-    """Closes a connection that is silent, or sends its request byte by byte.
+    """Closes a connection that is silent or sends its request too slowly.
 
     uvicorn closes connections that idle after an answer, not those before one.
     """
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to watch a connection."""
+        """Start watching a connection."""
         super().connection_made(transport)
         self.loop.call_later(SECONDS, self._watch, None)
 

@@ -1,4 +1,4 @@
-"""One search at a time: it keeps a processor busy, so requests wait in a queue."""
+"""A queue for one search at a time, which keeps a processor busy."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ class Gate:
         self.waiting = 0
 
     async def run(self, work: Callable[[], _T], writes: bool = False) -> _T:
-        """Return what the work returns.
+        """Run work and return its result.
 
         Args:
             work: what to do.
-            writes: whether it changes something: once begun, its end is waited for,
-                so that the answer says what happened.
+            writes: whether it changes something: then its end is awaited once it has
+                begun, so that the answer tells the outcome.
 
         Raises:
             HTTPException: 503, too many wait, or it took too long.
@@ -75,5 +75,5 @@ class Gate:
         self._metrics.waiting.set(self.waiting)
 
     def close(self) -> None:
-        """Finish the work that has begun; drop the rest."""
+        """Finish the current work; drop the rest."""
         self._thread.shutdown(wait=True, cancel_futures=True)

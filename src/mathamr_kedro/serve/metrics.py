@@ -99,7 +99,7 @@ class Metrics:
 
 
 def _forget_dead(folder: Path) -> None:
-    """Remove what only living processes have; a killed one could not do it itself."""
+    """Remove the live gauges of dead processes; a killed one could not do it itself."""
     for file in folder.glob("gauge_live*.db"):
         process = int(file.stem.rpartition("_")[2])
         try:

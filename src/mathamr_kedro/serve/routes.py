@@ -1,4 +1,4 @@
-"""What each address of the API answers."""
+"""Endpoints of the API."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class _NewPost(BaseModel):
     format: Literal["markdown", "html", "latex", "text"] = "markdown"
 
     def to_raw(self) -> RawPost:
-        """Return the post as the readers of collections do."""
+        """Return the post as a raw post of a collection."""
         return RawPost(
             source="api",
             place=self.id,
@@ -120,11 +120,11 @@ _Ids = Annotated[list[_Id], Field(min_length=1, max_length=MAX_POSTS)]
 
 
 def build_router(service: _Service, gate: Gate, config: ServeConfig) -> APIRouter:
-    """Return all addresses below ``/api``.
+    """Return all endpoints below ``/api``.
 
     Args:
-        service: gives what answers.
-        gate: through which work passes.
+        service: returns the search service.
+        gate: runs the work.
         config: limits, and the token for writing.
     """
     router = APIRouter(prefix="/api", responses=_ERRORS)
@@ -193,7 +193,7 @@ def _add_writing(
     router: APIRouter, service: _Service, gate: Gate, config: ServeConfig
 ) -> None:
     def check_token(authorization: Annotated[str, Header()] = "") -> None:
-        """Refuse writing without the token."""
+        """Reject writing without the token."""
         token = config.find_token()
         if not token:
             raise HTTPException(
@@ -220,7 +220,7 @@ def _add_writing(
 
 
 def _check_text(text: str) -> None:
-    """Refuse what no person writes.
+    """Reject malformed questions and formulas.
 
     Raises:
         HTTPException: 422, braces go too deep, or the text is not Unicode.

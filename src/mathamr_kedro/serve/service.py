@@ -1,4 +1,4 @@
-"""One warm searcher in a process, and everything that can be asked of it."""
+"""One warm searcher in a process, with all of the server's operations."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ from mathamr_kedro.vectors import UpdatableIndex
 
 _logger = logging.getLogger(__name__)
 _WRITE_SECONDS = 5.0
-"""How long a change waits while another server writes."""
+"""Seconds that a change waits while another server writes."""
 _MAX_DRAWN = 5_000
-"""Nodes of a graph that is still drawn."""
+"""Maximum nodes of a graph that is drawn."""
 _LABELS = {
     "mathamr_plus": "meaning (graphs)",
     "bm25": "same words",
     "minilm": "similar sentences",
 }
-"""Systems that people choose from beside the default one."""
+"""Systems that the page offers beside the default one."""
 
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """Options of a search beside its question or formula."""
+    """Options of a search, without its question or formula."""
 
     top: int = 10
     """Number of posts."""
     type: Sequence[str] = ()
     """Types of post or kinds of statement; those of the system if none."""
     tag: str | None = None
-    """Of the post or its question."""
+    """Tags of the post or its question."""
     year: int | None = None
-    """In which it was written."""
+    """Years in which it was written."""
     system: str | None = None
-    """Who ranks; the default if ``None``."""
+    """The system that ranks; ``None``: the default."""
 
     def make_filter(
         self, by_type: bool, statements: Collection[str] | None = None
@@ -95,18 +95,17 @@ class SearchRequest:
 
 
 class IndexUnavailableError(MathAMRError):
-    """The index cannot be opened, whatever is asked."""
+    """The index cannot be opened."""
 
 
 class SearchService:
-    """Answers for pages, programs and assistants.
+    """Operations for pages, programs and assistants.
 
-    Its methods belong to one thread at a time.
+    Its methods may be called by one thread at a time.
 
     Raises:
         MissingInputError: a stage has not been run.
-        ConfigurationError: index and encoder do not belong together, or there is no
-            such system.
+        ConfigurationError: index and encoder do not match, or there is no such system.
     """
 
     def __init__(self, config: ServeConfig) -> None:
@@ -137,7 +136,7 @@ class SearchService:
         self.problem = None
 
     def warm_up(self) -> None:
-        """Load in advance what searches for formulas, and by other systems, need."""
+        """Load in advance what searches for formulas and by other systems need."""
         known = self.searcher.systems.list_systems("posts")
         try:
             self.searcher.warm_up()
@@ -162,7 +161,7 @@ class SearchService:
         return show_answer(found, pairs)
 
     def search_formula(self, latex: str, asked: SearchRequest) -> SearchResponse:
-        """Find posts by their formula that is most like a given one."""
+        """Find posts by the formula in them that is most similar to a given one."""
         self.catch_up()
         kinds = [kind for kind in asked.type if kind not in POST_TYPES]
         chosen = self.searcher.lookups.statements.find_posts(kinds)
@@ -178,7 +177,7 @@ class SearchService:
         graphs: bool = False,
         asked: SearchRequest | None = None,
     ) -> ExplainResponse:
-        """Say why a search, with the same options, found a post."""
+        """Explain why a search with these options found a post."""
         self.catch_up()
         asked = asked or SearchRequest()
         query = self.searcher.read(text, is_formula)
@@ -206,7 +205,7 @@ class SearchService:
         return show_post(post, question, statement)
 
     def list_systems(self) -> SystemsResponse:
-        """Return what can be asked, and what is asked by default."""
+        """Return the available systems and the default ones."""
         self.catch_up()
         choose = self.searcher.systems.choose
         statements = self.searcher.lookups.statements
@@ -262,7 +261,7 @@ class SearchService:
 
 
 def draw_trees(latex: str) -> TreesResponse:
-    """Return both trees of a formula as pictures, and what was hard to read."""
+    """Return both trees of a formula as pictures, and problems of reading it."""
     trees = trees_from_latex(latex)
     drawn: dict[str, str | None] = {}
     for name, tree in (("slt", trees.slt), ("opt", trees.opt)):

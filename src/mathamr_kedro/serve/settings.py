@@ -1,4 +1,4 @@
-"""Settings of a server: which index, which limits, who may write, how to log."""
+"""Settings of a server: index, limits, permission to write, logs."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import os
 from dataclasses import asdict, dataclass, field
 
 SETTINGS = "MATHAMR_SERVE"
-"""Variable by which worker processes learn the settings of the command."""
+"""Variable with the settings for worker processes."""
 TOKEN = "MATHAMR_TOKEN"
 """Variable that holds the token for writing."""
 
 MAX_QUERY, MAX_LATEX = 4000, 2000
 """Characters of a question, and of a formula."""
 MAX_DEPTH = 50
-"""Braces inside each other."""
+"""Maximum depth of nested braces."""
 MAX_RESULTS = 100
 """Posts of one answer."""
 MAX_POSTS = 1000
@@ -24,34 +24,35 @@ MAX_POSTS = 1000
 
 @dataclass(frozen=True)
 class ServeConfig:
-    """Settings of a server; of the token only the variable is known."""
+    """Settings of a server; the token is read from its own variable."""
 
     env: str | None = None
     """Environment of ``conf/``."""
     data_root: str | None = None
     """Another folder for what the stages wrote."""
     system: str | None = None
-    """How posts are found if a request does not say."""
+    """Default system for posts."""
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
-    """Names by which browsers may call the server; ``*`` for any."""
+    """Host names of the server that are accepted; ``*`` for any."""
     json_logs: bool = False
-    """One JSON object a line instead of words."""
+    """Log one JSON object per line instead of words."""
     max_body: int = 1_000_000
-    """Bytes of a request."""
+    """Maximum bytes of a request."""
     max_waiting: int = 16
-    """Requests that may work or wait for their turn: about two seconds of searches. The
-    next one is refused at once."""
+    """Maximum requests at work or waiting: about two seconds of searches. The next one
+    is refused at once."""
     seconds: float = 30.0
-    """Time that a request may take, waiting included."""
+    """Maximum time of a request, waiting included."""
     token: str | None = field(default=None, repr=False)
-    """Allows writing; the variable ``MATHAMR_TOKEN`` if ``None``; empty: nobody."""
+    """Token that permits writing; ``None``: that of ``MATHAMR_TOKEN``; empty: nobody
+    may."""
 
     def find_token(self) -> str:
         """Return the token for writing; empty if nobody may write."""
         return os.environ.get(TOKEN, "") if self.token is None else self.token
 
     def to_environment(self) -> None:
-        """Leave the settings for the worker processes; the token has its own way."""
+        """Write the settings, without the token, for worker processes."""
         os.environ[SETTINGS] = json.dumps({**asdict(self), "token": None})
 
     def set_up_logs(self) -> None:
@@ -69,7 +70,7 @@ class ServeConfig:
 
     @classmethod
     def from_environment(cls) -> ServeConfig:
-        """Return the settings that the command left."""
+        """Read the settings from the environment."""
         values = json.loads(os.environ.get(SETTINGS, "{}"))
         hosts = tuple(values.pop("hosts", cls.hosts))
         return cls(hosts=hosts, **values)

@@ -1,4 +1,4 @@
-"""Answers as pages and programs get them: sentences of words and rendered formulas.
+"""Answers for pages and programs: sentences of words and rendered formulas.
 
 ::
 
@@ -57,12 +57,12 @@ _render = lru_cache(maxsize=20_000)(mathml_from_latex)
 
 
 def show_formula(latex: str) -> FormulaPart:
-    """Return a formula with what a browser draws."""
+    """Return a formula with its MathML for browsers."""
     return FormulaPart(latex, _render(latex))
 
 
 def show_words(text: str) -> tuple[Part, ...]:
-    """Return words with formulas between dollars as both in turn."""
+    """Split a text with formulas between dollars into words and formulas."""
     pieces = enumerate(_DOLLARS.split(text))
     return tuple(
         show_formula(piece) if number % 2 else TextPart(piece)
@@ -87,7 +87,7 @@ class TextView:
         return cls(post.text, post.formula_map)
 
     def cut(self, text: str) -> tuple[Part, ...]:
-        """Return a text as words and formulas in turn."""
+        """Split a text into words and formulas."""
         parts: list[Part] = []
         for piece in _PLACEHOLDER.split(text):
             mention = self._formulas.get(piece)
@@ -101,7 +101,7 @@ class TextView:
         return tuple(parts)
 
     def choose(self, keys: Collection[str]) -> tuple[ShownSentence, ...]:
-        """Return the sentences that are, or hold, one of the nodes; or the first."""
+        """Return the sentences that are, or contain, one of the nodes; or the first."""
         chosen = [n for n, s in enumerate(self.sentences) if _holds(s, keys)]
         chosen = (chosen or list(range(len(self.sentences))))[:_SHOWN]
         shown, last = [], -1
@@ -128,7 +128,7 @@ def show_answer(
 
     Args:
         answer: what was found.
-        compared: what was found by its text, with the query; by key.
+        compared: explanations of results by text, by key.
     """
     clean = answer.query.written if answer.query is not None else None
     return SearchResponse(
@@ -228,7 +228,7 @@ def show_post(
 def show_explanation(
     found: Explanation, query: TextView, post: PostResponse
 ) -> ExplainResponse:
-    """Return the similarities with the names and words of rows and columns."""
+    """Return the similarities with names and words of rows and columns."""
     return ExplainResponse(
         round(found.total, 6),
         tuple(map(show_words, found.reasons)),
@@ -245,7 +245,7 @@ def show_explanation(
 
 
 def _describe(post: Post, question: Post | None) -> dict[str, Any]:
-    """Return what is known about a post besides its text."""
+    """Return the metadata of a post."""
     tags = post.tags or (question.tags if question is not None else ())
     date = (post.creation_date or "")[:10] or None
     return {"tags": tuple(tags), "date": date, "votes": post.score}

@@ -1,8 +1,8 @@
-"""Files of test collections: one reader for each form, and what they hold in memory.
+"""Files of test collections: one reader for each format, and their contents in memory.
 
 ```
 files         plain or gzip, NFC names; lines of columns ─────────────┐
-runs          run files of three forms ──► Run                        │ used by corpus,
+runs          run files, three formats ──► Run                        │ used by corpus,
 qrels         ──► Judgment, Qrels                                     │ metrics and runs
 tables        TSV with a header ──► VisualIds, notes about topics ────┘
 ```

@@ -1,4 +1,4 @@
-"""Files as they are found in the wild, plain or gzip, and lines of columns in them.
+"""Input files as published, plain or gzip, and lines of columns in them.
 
 Gzip is recognised by its content, a byte order mark is dropped. Names are read as NFC
 Unicode, so that ``é`` in one letter and ``e`` with an accent are the same name;
@@ -30,8 +30,8 @@ _BUFFER = 1 << 17
 _GZIP_MAGIC = b"\x1f\x8b"
 
 BadLines = Literal["refuse", "skip", "as_trec_eval"]
-"""What to do with a line of a wrong form: stop with an error, skip it, or read it as
-trec_eval does, columns counted from the left and extra ones cut off."""
+"""What to do with a malformed line: stop with an error, skip it, or read it as
+trec_eval does, with columns counted from the left and extra ones cut off."""
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -54,7 +54,7 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 class _CountedFile(io.FileIO):
-    """A file whose bytes are counted as they are read: progress looks at them."""
+    """A file whose bytes are counted as they are read, for progress."""
 
     def readinto(self, buffer: Any) -> int | None:
         number = super().readinto(buffer)
@@ -69,10 +69,10 @@ class _CountedFile(io.FileIO):
 
 @contextmanager
 def refuse_damaged_gzip(path: Path) -> Iterator[None]:
-    """Name the file if reading it, opened by :func:`open_binary`, meets damage.
+    """Raise an error with the file's name if a gzip file is damaged.
 
     Raises:
-        MalformedInputError: it is no whole gzip file.
+        MalformedInputError: it is not a complete gzip file.
     """
     try:
         yield
@@ -83,7 +83,7 @@ def refuse_damaged_gzip(path: Path) -> Iterator[None]:
 
 
 def read_text(path: Path, names: Names = "nfc") -> str:
-    """Read a whole text file.
+    """Read a text file.
 
     Raises:
         MissingInputError: there is no such file.
@@ -112,7 +112,7 @@ def read_text(path: Path, names: Names = "nfc") -> str:
 
 @contextmanager
 def open_to_replace(path: Path) -> Iterator[IO[str]]:
-    """Open a text file that takes its place only when it is whole.
+    """Open a text file to write; it is renamed to ``path`` when it is complete.
 
     Names that end in ``.gz`` are compressed, without a time stamp, so that the same
     content gives the same bytes.
@@ -154,7 +154,7 @@ class Columns:
             path: the file; it is split at tabs if its first line has one, else at
                 blanks.
             bad_lines: what to do with lines of another width.
-            width: number of columns, that of most lines when absent. If it is
+            width: number of columns; that of most lines if absent. If it is
                 given, a line that tabs do not split into so many columns is split at
                 tabs and blanks alike.
 
@@ -187,7 +187,7 @@ class Columns:
 
 
 def split_evenly(text: str, separator: str) -> list[list[str]] | None:
-    """Split all lines at once if each has the same plain form, else say None.
+    """Split all lines at once if they have one plain format; ``None`` otherwise.
 
     One list for the whole file is several times faster than a list for each line.
     """
@@ -210,7 +210,7 @@ def split_lines(
     bad_lines: BadLines,
     wanted: int | None = None,
 ) -> Columns:
-    """Split each line by itself: the slow way, which knows what a bad line is."""
+    """Split line by line: the slow way, which detects bad lines."""
     lines = [
         (n, line) for n, line in enumerate(text.split("\n"), 1) if line.strip(" \t")
     ]

@@ -1,11 +1,11 @@
-"""Qrels, what assessors said: four columns ``topic 0 document grade``.
+"""Qrels, the judgments of assessors: four columns ``topic 0 document grade``.
 
 A file that begins with the header of BEIR has three: ``query-id corpus-id score``.
 One rule for every reader:
 
 - Columns are separated by tabs, or by tabs and blanks. Empty lines do not count.
-- A grade is a whole number, also written ``2.0``. Which grades there are is a matter of
-  the test collection, stated by a :class:`GradeScale`:
+- A grade is a whole number, also written ``2.0``. The grades depend on the test
+collection and are given by a :class:`GradeScale`:
 
   ===========  ======  =====================================================
   scale        grades  no judgment
@@ -15,13 +15,13 @@ One rule for every reader:
   ``TREC``     0, 1 .. -1, -2
   ===========  ======  =====================================================
 
-- A line that says that there is no judgment leaves its document unjudged.
+- A line that states that there is no judgment leaves its document unjudged.
 - A document has one grade for a topic. The same grade again is a repeat, another grade
   is a conflict, and the first one counts.
 
 :func:`iter_judgments` (ingestion) yields each line that is no judgment as a failure
 with its file and line; :func:`read_qrels` (scoring) counts lines without a judgment,
-passes over repeats and refuses all others.
+ignores repeats and rejects all others.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class GradeScale(NamedTuple):
     """Numbers that state that there is no judgment."""
 
     def read(self, cell: str) -> Grade | tuple[str, str]:
-        """Read ``2`` or ``2.0``; return reason and detail for what is no grade.
+        """Read ``2`` or ``2.0``; return reason and detail if it is not a grade.
 
         >>> GradeScale(3).read("2.0"), GradeScale(3).read("7")[0]
         (2, 'bad_grade')

@@ -1,4 +1,4 @@
-"""Runs: a ranked list for each topic, and the three forms of their files.
+"""Runs: a ranked list for each topic, and the three formats of their files.
 
 ::
 
@@ -7,13 +7,13 @@
     arqmath1   topic  post     rank      score  run            ARQMath Task 1 submission
     arqmath2   topic  formula  post      rank   score  run     ARQMath Task 2 submission
 
-The trap: a file with six columns may be ``trec`` or ``arqmath2``, and the document
-is in column 3 or in column 2. Column 2 of ``trec`` is the same word all over a
-topic; column 2 of ``arqmath2`` changes from line to line. What cannot be decided is
-refused.
+A file with six columns may be ``trec`` or ``arqmath2``, with the document in column 3
+or in column 2. Column 2 of ``trec`` is the same word throughout a topic; column 2 of
+``arqmath2`` changes from line to line. If this does not decide it, the file is
+rejected.
 
-What is written is scored as it is: scores are made strictly decreasing in single
-precision, so that no tie rule of any tool can change the order.
+Written scores are strictly decreasing in single precision, so that no tie rule of any
+tool can change the order.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _ASK = "say which it is: trec, arqmath1 or arqmath2 (--format on the command lin
 class Run:
     """The ranked lists of one system.
 
-    Lists keep the order in which a search returned or a file lists them. Scoring puts
-    them into the order of trec_eval (:mod:`mathamr_kedro.evaluation.metrics.rankings`).
+    Lists keep the order of the search or the file. Scoring sorts them as trec_eval does
+    (:mod:`mathamr_kedro.evaluation.metrics.rankings`).
     """
 
     name: str
@@ -69,13 +69,13 @@ class Run:
     task: int = 0
     """1 (answers) or 2 (formulas); 0 if the file does not tell."""
     topic_set: str = ""
-    """Topics that the run is about; empty: of all sets."""
+    """Topic set of the run; empty: topics of all sets."""
     seconds: float = 0.0
     """Time of the searches, without building an index."""
     query_seconds: Mapping[TopicId, float] = field(default_factory=dict)
     """Time of each search; empty if several were made at once."""
     device: str = "cpu"
-    """Of torch, that made the searches."""
+    """Device of torch on which the searches ran."""
 
     @classmethod
     def from_scores(
@@ -113,14 +113,14 @@ def find_form(
 
     Args:
         columns: the rows of the file.
-        form: the form that a person named; found out when absent.
-        known_ids: ids that documents may have (judged ones, say); they decide if
-            the form of the columns does not.
+        form: the given format; detected if absent.
+        known_ids: ids that documents may have, e.g. judged ones; they decide if the
+            columns do not.
 
     Raises:
         ConfigurationError: there is no such form.
-        MalformedInputError: it is no run, could be either of two forms, or has another
-            number of columns than the form that was named.
+        MalformedInputError: it is not a run, could have either of two formats, or has
+            another number of columns than the given format.
     """
     if form is not None:
         return _check_form(form, columns)
@@ -220,9 +220,9 @@ def read_run(
 
     Args:
         path: the file.
-        form: ``trec``, ``arqmath1`` or ``arqmath2``; found out when absent.
+        form: ``trec``, ``arqmath1`` or ``arqmath2``; detected if absent.
         known_ids: ids that documents may have, to tell forms apart.
-        bad_lines: what to do with lines of a wrong form.
+        bad_lines: what to do with malformed lines.
 
     Raises:
         MissingInputError: there is no such file.
@@ -280,7 +280,7 @@ def write_run(
 def separate_scores(scores: Sequence[float]) -> list[np.float32]:
     """Return falling scores as strictly falling numbers of single precision.
 
-    A score is lowered, by as little as possible, only if it would tie.
+    A score is lowered only if it would tie, and as little as possible.
 
     >>> [float(s) for s in separate_scores([2.0, 1.0, 1.0])]
     [2.0, 1.0, 0.9999999403953552]
@@ -388,7 +388,7 @@ def _is_number(cell: str) -> bool:
 def _columns_of(
     run: Run, topic: TopicId, form: RunForm
 ) -> tuple[list[Sequence[str]], npt.NDArray[np.float64]]:
-    """Return what is between topic and rank, and the scores."""
+    """Return the columns between topic and rank, and the scores."""
     hits = run.lists[topic]
     if form == "arqmath2":
         if not isinstance(hits, FormulaHits):

@@ -3,13 +3,13 @@
 One rule for every reader:
 
 - UTF-8, tabs between the columns, cells that hold a tab or a line break in ``"``.
-- The header names the columns, in any case; their order does not matter, nor do
-  others.
+- The header names the columns, in upper or lower case and any order; other columns are
+ignored.
 - Empty rows do not count. A row with fewer or more cells than the header, with bytes
   that are not UTF-8, or with a quote that is never closed is a failure with its file
   and line.
-- A quote is never closed when a row follows before its end: a line with as many tabs as
-  the header. That row and those after it are read.
+- A quote counts as never closed if a complete row follows, a line with as many tabs as
+the header. That row and those after it are read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TopicNotes = dict[TopicId, dict[str, str]]
 """Value of each dimension by topic, e.g. ``{"A.201": {"category": "Proof"}}``."""
 
 DIMENSIONS = ("category", "difficulty", "dependency", "multi-part")
-"""Columns that are looked for, in the order of the reports."""
+"""Columns with notes, in the order of the reports."""
 _TOPIC_NAMES = ("topic", "topic_id", "topic id", "topic number", "number")
 _SAME = {"calculation": "Computation"}
 
@@ -42,7 +42,7 @@ def read_table(
     optional: Sequence[str] = (),
     needs_header: bool = True,
 ) -> Iterator[tuple[int, list[str]] | Failure]:
-    """Yield line number and cells of each row, cells in the order that is asked for.
+    """Yield line number and cells of each row, in the order of ``columns``.
 
     Args:
         path: the file, plain or gzip.
@@ -136,7 +136,7 @@ def _read_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 class _Rows:
-    """Rows of a table; a quote that is never closed costs one row, not the rest."""
+    """Rows of a table; a quote that is never closed affects one row only."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         self._lines = iter(lines)
@@ -192,7 +192,7 @@ def _split(line: str) -> list[str]:
 
 
 def read_topic_notes(path: Path | str) -> TopicNotes:
-    """Read what kind of question each topic is, as the organisers noted it.
+    """Read the organisers' notes on the kind of each topic.
 
     ::
 
@@ -273,12 +273,12 @@ class VisualIds(NamedTuple):
     ) -> VisualIds:
         """Read visual ids from index files or from folders of them.
 
-        The whole index has 28 million rows; name what is needed and only that is kept.
+        The index has 28 million rows; only the given ids are kept.
 
         Args:
             paths: TSV files, plain or gzip, or folders with ``*.tsv`` and ``*.tsv.gz``.
-            formula_ids: formulas to keep; all when absent.
-            visual_ids: visual ids to look for (``known``); all when absent.
+            formula_ids: formulas to keep; all if absent.
+            visual_ids: visual ids to look for (``known``); all if absent.
 
         Raises:
             MissingInputError: a file or folder is missing, or a folder holds no TSV.

@@ -1,4 +1,4 @@
-"""Where the versions of results are, and the options that name them."""
+"""Locations of versions of results, and options that name them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def read_tests(catalog: CatalogProtocol) -> TestConfig:
 
 
 def read_settings(params: str, data_root: str | None) -> dict[str, Any]:
-    """Return what ``--params`` and ``--data-root`` say."""
+    """Return the settings of ``--params`` and ``--data-root``."""
     given = OmegaConf.from_dotlist([p.strip() for p in params.split(",") if p.strip()])
     settings: dict[str, Any] = OmegaConf.to_container(given)  # type: ignore[assignment]
     if data_root:

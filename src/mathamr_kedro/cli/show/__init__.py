@@ -1,4 +1,4 @@
-"""``mathamr show``: what the stages made of a post, a formula or a sentence."""
+"""``mathamr show``: results of the stages for a post, a formula or a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["command"]
 
 @click.group(name="show", cls=Subcommands, package=__name__)
 def command() -> None:
-    r"""Show what was made of a collection, a post, a formula or a sentence.
+    r"""Show the results for a collection, a post, a formula or a sentence.
 
     \b
       mathamr show summary --env demo

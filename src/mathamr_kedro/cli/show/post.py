@@ -80,7 +80,7 @@ def _read_file(path: Path) -> list[Post]:
 
 
 def _show_statement(post_id: str, catalog: Any, console: Console) -> None:
-    """Show what is known of a statement: number, place, who uses it, its proof."""
+    """Show a statement's number, place and proof, and what uses it."""
     if not catalog["statements"].exists():
         return
     row: Statement | None = catalog.load("statements").find("post_id", post_id)

@@ -1,4 +1,4 @@
-"""``mathamr show summary``: what was written so far, and where to look."""
+"""``mathamr show summary``: the outputs so far, and where to find them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.project.hints import complete_commands
 
 _MEASURES = 4
-"""How many measures are shown: nDCG', MAP', P'@10 and Bpref by default."""
+"""Number of measures shown: nDCG', MAP', P'@10 and Bpref by default."""
 
 
 @click.command(name="summary")
 @in_environment
 def command(env: str | None, data_root: str | None) -> None:
-    """Summarise the outputs of the pipelines and say where to look."""
+    """Summarise the outputs of the pipelines and where to find them."""
     # Loaded here: the help needs no catalog.
     from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 

@@ -1,10 +1,10 @@
-"""Retrieval measures as ARQMath and NTCIR-12 use them, and what is odd about a run.
+"""Retrieval measures as ARQMath and NTCIR-12 use them, and diagnostics of runs.
 
 ```
 trec ──► Run, Qrels, VisualIds
               │
           evaluation ──► Evaluation (scores, floor, ceiling, findings)
-              ├─ protocols     what a task prescribes: grades, measures, depth
+              ├─ protocols     rules of a task: grades, measures, depth
               ├─ rankings      ties, repeats, depth, visual ids
               ├─ dominance     scores of topics with more formulas than words
               ├─ measures      nDCG', MAP', P'@k, Bpref, ...

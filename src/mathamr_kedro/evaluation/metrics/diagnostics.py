@@ -1,4 +1,4 @@
-"""What is odd about a run: findings that explain a score or cast doubt on it.
+"""Diagnostics of a run: findings that explain a score or cast doubt on it.
 
 Do the ids of a run and of the qrels name the same things? Numbers join without
 complaint: formula ids against visual ids, or the visual ids of 2020 against those of
@@ -23,7 +23,7 @@ from mathamr_kedro.trec import Qrels, Run, VisualIds
 
 Level = Literal["warning", "note"]
 Cases = Collection[str] | int
-"""What is odd, or how often something is."""
+"""Whether a problem exists, or how often."""
 
 _TOP = 10
 _FEW_JUDGED = 0.1
@@ -40,7 +40,7 @@ class Finding:
     """One odd fact about a run."""
 
     code: str
-    """Short name to look for in JSON output, e.g. ``missing_topics``."""
+    """Short name for JSON output, e.g. ``missing_topics``."""
     level: Level
     """``warning``: the score is probably not what was meant; ``note``: good to know."""
     count: int
@@ -56,7 +56,7 @@ def diagnose(
     visual_ids: VisualIds | None = None,
     corpus_ids: Collection[str] | None = None,
 ) -> tuple[Finding, ...]:
-    """Return what is odd about a run, warnings first."""
+    """Return the findings about a run, warnings first."""
     diagnosis = _Diagnosis(run, qrels, protocol, rankings)
     diagnosis.check_overlap()
     diagnosis.check_names()
@@ -73,7 +73,7 @@ def diagnose(
 
 
 class _Diagnosis:
-    """Looks at a run from one side after the other."""
+    """Collects the findings about a run."""
 
     def __init__(
         self, run: Run, qrels: Qrels, protocol: Protocol, rankings: Rankings
@@ -92,7 +92,7 @@ class _Diagnosis:
         self._add(code, "note", message, cases)
 
     def _add(self, code: str, level: Level, message: str, cases: Cases) -> None:
-        """Add a finding unless there is no case, naming the first three.
+        """Add a finding with its first three cases, if there are any.
 
         ``{count}`` in the message is filled in.
         """
@@ -103,7 +103,7 @@ class _Diagnosis:
             self.found.append(Finding(code, level, count, text, examples))
 
     def check_overlap(self) -> None:
-        """Tell when the best results are hardly judged for their own topics."""
+        """Find out whether the best results are hardly judged for their own topics."""
         grades, slots, own, anyone = self._qrels.grades, 0, 0, 0
         for topic, hits in self._rankings.lists.items():
             top = hits.ids[:_TOP]
@@ -271,7 +271,7 @@ class _Diagnosis:
         )  # fmt: skip
 
     def check_pool(self) -> None:
-        """Tell when nearly all results are judged."""
+        """Find out whether nearly all results are judged."""
         lists, grades = self._rankings.lists, self._qrels.grades
         returned = sum(len(hits.ids) for hits in lists.values())
         judged = sum(len(grades[t].keys() & hits.ids) for t, hits in lists.items())
@@ -283,7 +283,7 @@ class _Diagnosis:
             )  # fmt: skip
 
     def check_grades(self) -> None:
-        """Tell when nothing is relevant: binary judgments, scored as ARQMath's."""
+        """Find out whether nothing is relevant, e.g. binary judgments as ARQMath's."""
         grades = self._qrels.grades.values()
         highest = max((g for by_id in grades for g in by_id.values()), default=0)
         blind = [

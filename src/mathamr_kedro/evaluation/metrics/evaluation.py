@@ -1,13 +1,13 @@
-"""Score a run: per-topic scores with their floor and ceiling, means, break-downs.
+"""Evaluation of a run: scores by topic with floor and ceiling, means, break-downs.
 
 Each score has three anchors, all exact:
 
 - ``floor``: all judged documents of the topic in a random order, on average. Re-ranking
-  the judged pool by a coin already gives nDCG' 0.57 in ARQMath-3 Task 1. Where
-  judgments are of no pool (the protocol ``trec``), all documents of the collection, as
-  far as they are known: a random order of only the relevant ones would be perfect.
-- ``shuffled``: the run's own results in a random order; what is above it is earned by
-  the order, what is below by having found the documents.
+  the judged pool by a coin already gives nDCG' 0.57 in ARQMath-3 Task 1. If judgments
+  are not those of a pool (protocol ``trec``), all known documents of the collection are
+  used, as a random order of only the relevant ones would be perfect.
+- ``shuffled``: the run's own results in a random order; it separates the merit of the
+order from that of finding the documents.
 - ``ceiling``: all judged documents in the ideal order; P'@10 cannot reach 1 if a
   topic has fewer than ten relevant documents.
 """
@@ -98,7 +98,7 @@ class Evaluation:
         return self.scores[:, [m.name for m in self.measures].index(measure)]
 
     def break_down(self, notes: Mapping[TopicId, Mapping[str, str]]) -> list[Group]:
-        """Return means by kind of topic, if the notes about topics name it."""
+        """Return means by kind of topic, from the notes about topics."""
         groups = []
         for dimension in DIMENSIONS:
             values = [notes.get(t, {}).get(dimension, "") for t in self.topics]
@@ -120,8 +120,8 @@ def evaluate_run(
     """Score a run by a task's protocol.
 
     Args:
-        run: what the system returned.
-        qrels: what the assessors said.
+        run: results of the system.
+        qrels: judgments of the assessors.
         protocol: see :func:`mathamr_kedro.evaluation.metrics.protocols.protocol_of`.
         visual_ids: Task 2: visual ids of the run's formulas; absent when the run
             already holds visual ids.
@@ -166,7 +166,7 @@ def evaluate_run(
 def _score_lists(
     rankings: Rankings, qrels: Qrels, measures: tuple[Measure, ...]
 ) -> FloatArray:
-    """Return only the scores, shape (topics, measures); a missing topic has 0."""
+    """Return the scores, shape (topics, measures); a missing topic has 0."""
     scores = np.zeros((len(qrels.grades), len(measures)))
     for row, (topic, by_id) in enumerate(qrels.grades.items()):
         if topic in rankings.lists:
@@ -199,7 +199,7 @@ def _score(
 def _expect_floors(
     qrels: Qrels, protocol: Protocol, num_documents: int | None
 ) -> FloatArray:
-    """Return the scores of a random order; the same for the same grades."""
+    """Return the expected scores of a random order, cached by grades."""
     total = 0 if protocol.pooled else num_documents or 0
     known: dict[bytes, list[float]] = {}
     floors = np.zeros((len(qrels.grades), len(protocol.measures)))

@@ -87,7 +87,7 @@ def expected_ndcg(
     k: int | None = None,
     depth: int | None = None,
 ) -> float:
-    """Each rank holds the mean gain: E[DCG@k] = mean gain · Σ_{i≤k} 1 / log2(i + 1)."""
+    """Each rank has the mean gain: E[DCG@k] = mean gain · Σ_{i≤k} 1 / log2(i + 1)."""
     ideal = _dcg(sort_ideally(judged), k)
     if ideal <= 0 or grades.size == 0:
         return 0.0

@@ -1,4 +1,4 @@
-"""What each task's organisers prescribe: measures, relevant grades, depth.
+"""Protocols of the tasks: measures, relevant grades, depth.
 
 | task  | documents      | grades | relevant                | measures               |
 |-------|----------------|--------|-------------------------|------------------------|
@@ -7,8 +7,8 @@
 | ntcir | formulas (WFB) | 0 to 4 | full 3, 4; partial 1..4 | Bpref full, partial    |
 | trec  | any            | 0, 1.. | 1 and above             | nDCG@10 MAP MRR ...    |
 
-The last one is that of trec_eval and of BEIR, for collections of other people: unjudged
-documents are not removed, but count as not relevant.
+The last one is that of trec_eval and BEIR, for other collections: unjudged documents
+are not removed, but count as not relevant.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class Protocol:
     """Order by the rank column instead of the scores."""
     average: Averaging = "judged"
     pooled: bool = True
-    """Judgments are those of a pool: what was not judged says nothing. ``False``: they
-    name the relevant documents, and all others of the collection are not relevant."""
+    """Judgments are those of a pool, and unjudged documents are unknown. ``False``:
+    judgments list the relevant documents, and all others are not relevant."""
 
     @property
     def candidates(self) -> str:
-        """What a random order is one of, in words."""
+        """Description of the documents that a random order consists of."""
         return "judged" if self.pooled else "all documents"
 
     @property

@@ -29,7 +29,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 class Rankings(NamedTuple):
-    """Topics of a run, each in the order in which it is scored, and what was lost."""
+    """Topics of a run in the order of scoring, and counts of dropped results."""
 
     lists: dict[TopicId, Hits]
     num_repeats: int
@@ -47,7 +47,7 @@ class Rankings(NamedTuple):
         protocol: Protocol,
         visual_ids: VisualIds | None = None,
     ) -> Rankings:
-        """Order those of the topics that the run has.
+        """Sort the results of the given topics.
 
         In Task 2 each visual id has the place and score of its best instance. The depth
         counts formula instances, as in the organisers' script, so that 1000 results may
@@ -73,7 +73,7 @@ class Rankings(NamedTuple):
 
 
 def sort_as_trec_eval(hits: Hits) -> Hits:
-    """Order documents as trec_eval does; a repeat loses against the earlier line.
+    """Sort documents as trec_eval does; of repeats, the earlier line counts.
 
     >>> sort_as_trec_eval(Hits(["17", "9", "4"], np.array([0.5, 0.5, 0.7]))).ids
     ['4', '9', '17']
@@ -159,7 +159,7 @@ def _single_precision(scores: FloatArray) -> npt.NDArray[np.float32]:
 
 
 def _first_places(ids: Sequence[str]) -> IntArray | None:
-    """Return where each id occurs for the first time; None: there are no repeats."""
+    """Return the first position of each id; ``None``: there are no repeats."""
     if len(set(ids)) == len(ids):
         return None
     first: dict[str, int] = {}

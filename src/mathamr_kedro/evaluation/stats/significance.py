@@ -26,13 +26,13 @@ FloatArray = npt.NDArray[np.float64]
 _CHUNK = 8_192
 _TOLERANCE = 1e-12
 _FEWEST = 2
-"""Topics that have a variance."""
+"""Minimum number of topics for a variance."""
 
 Correction = Literal["bonferroni", "holm", "none"]
 
 QUERY_SECONDS = "seconds_per_query"
-"""Time of each query: less is better. Tested in place of queries per second, which
-have no value per topic: n / Σ t_i differs when the mean of the t_i does."""
+"""Time of each query: less is better. Tested instead of queries per second, which have
+no value per topic: n / Σ t_i differs if the mean of the t_i does."""
 
 TopicScores = Mapping[str, Mapping[str, FloatArray]]
 """Scores by condition and measure, one per topic, topics in the same order in all."""
@@ -221,7 +221,7 @@ _CORRECTIONS: Mapping[Correction, Callable[[FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class TestConfig:
-    """How differences are tested; the defaults are those of thesis section 4.2."""
+    """Configuration of tests; the defaults are those of thesis section 4.2."""
 
     __test__ = False  # not a test class for pytest
 
