@@ -6,6 +6,7 @@
     catalog  the catalog of an environment, from outside a session; the last run
     checks   the parameters of all stages
     hooks    what happens around the nodes of a run
+    run_times  seconds of streaming nodes, for Kedro-Viz
     hints    errors as one line, with commands that can be typed
     summary  what a run made, and what to do next
     search   the search of an environment, opened once for many queries
