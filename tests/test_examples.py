@@ -63,7 +63,6 @@ SKIPPED = {
     r"^mathamr ((search|explain)( --formula)?|show graph|experiments)$": "only a name",
     r"^mathamr (export|index)( ([a-r]\w+|sync))?$": "only a name",
     r"^mathamr export release": "writes into the sources",
-    r"training\.tracking\.mlflow": "needs the package mlflow",
     r"^mathamr demo": "runs all stages; tests/cli/test_demo.py",
     r"\+(adapter|laptop|strong)\b|mathamr_text": (
         "needs a text model; tests/systems/adapter has one"

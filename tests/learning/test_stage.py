@@ -9,7 +9,7 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.learning import stage as trainings
 from mathamr_kedro.learning.distillation import DistillationConfig
-from mathamr_kedro.learning.stage import TrackingConfig, TrainingStageConfig
+from mathamr_kedro.learning.stage import TrainingStageConfig
 
 TAUGHT = DistillationConfig(document_weight=1.0)
 
@@ -56,11 +56,10 @@ def test_texts_are_encoded_where_their_vectors_teach_and_are_not_given(values, m
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A machine without sentence encoders and MLflow; notes what it is asked for."""
+    """A machine without sentence encoders; notes what it is asked for."""
     asked = []
     monkeypatch.setattr(trainings, "ReleasedEncoder", asked.append)
     monkeypatch.setattr(trainings, "explain_absence", "no {}".format)
-    monkeypatch.setattr(trainings, "find_spec", lambda name: None)
     return asked
 
 
@@ -86,14 +85,9 @@ def test_a_sentence_encoder_is_needed_only_for_its_vectors(machine):
     assert check(text_model="mine") == ["device"]
 
 
-def test_mlflow_is_needed_where_trainings_go_there(machine):
-    with pytest.raises(ConfigurationError, match=r"mathamr-kedro\[mlflow\]"):
-        check(tracking=TrackingConfig(mlflow="sqlite:///m.db"))
-
-
 def test_what_decides_the_weights_names_a_training():
     plain = TrainingStageConfig().describe_result()
-    assert not {"tracking", "text_model", "start_from"} & plain.keys()
+    assert not {"text_model", "start_from"} & plain.keys()
     assert plain["model"]
     started = TrainingStageConfig(start_from="ours").describe_result()
     assert started["start_from"] == "ours"

@@ -43,7 +43,6 @@ _HOW_IT_RUNS = (
     ("graph_fusion", "workers"),
     ("preprocessing", "workers"),
     ("training", "compute"),
-    ("training", "tracking"),
     ("training", "steps"),
     ("training", "checkpoint_seconds"),
     ("training", "log_seconds"),

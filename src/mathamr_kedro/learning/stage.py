@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib.util import find_spec
+from dataclasses import dataclass
 from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
@@ -12,22 +11,6 @@ from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.graph import ReleasedEncoder
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.text import explain_absence
-
-
-@dataclass(frozen=True)
-class TrackingConfig:
-    """Where trainings are recorded beside their own folder."""
-
-    mlflow: str | None = None
-    """Tracking URI, e.g. ``sqlite:///mlflow.db``; ``None`` tracks nothing."""
-
-    def check_machine(self) -> None:
-        """Refuse MLflow if it is not installed."""
-        if self.mlflow is not None and find_spec("mlflow") is None:
-            raise ConfigurationError(
-                "Expected the package mlflow for training.tracking.mlflow; "
-                'pip install "mathamr-kedro[mlflow]", or set it to null'
-            )
 
 
 @dataclass(frozen=True)
@@ -39,7 +22,6 @@ class TrainingStageConfig(TrainingConfig):
     (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
     """A released encoder, by name or folder, whose shape and weights come first."""
-    tracking: TrackingConfig = field(default_factory=TrackingConfig)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,10 +39,9 @@ class TrainingStageConfig(TrainingConfig):
         return is_asked_for and teachers.document_vectors is None
 
     def check_machine(self) -> None:
-        """Refuse what is not here: an encoder, a sentence encoder, a GPU, MLflow."""
+        """Refuse what is not here: an encoder, a sentence encoder, a GPU."""
         if self.start_from is not None:
             ReleasedEncoder(self.start_from)
-        self.tracking.check_machine()
         if self.num_epochs == 0:
             return
         self.compute.check_machine()
@@ -75,9 +56,8 @@ class TrainingStageConfig(TrainingConfig):
         return read_parameters(cls, values, where="training")
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights; tracking does not."""
+        """The values that decide the weights."""
         values = super().describe_result()
-        del values["tracking"]
         if not self.makes_document_vectors:
             del values["text_model"]
         # With a start, its shape counts; without one, names stay as they were.

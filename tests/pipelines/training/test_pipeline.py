@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
@@ -270,54 +269,4 @@ def test_documents_without_their_encoder_are_refused(
     monkeypatch.setattr("mathamr_kedro.text.models.find_spec", lambda name: None)
     with pytest.raises(Exception, match="package sentence-transformers") as caught:
         run_training(data, **TEXTS)
-    assert isinstance(find_cause(caught.value), ConfigurationError)
-
-
-class FakeMlflow:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple] = []
-
-    def __getattr__(self, name):
-        return lambda *args, **kwargs: self.told.append((name, args, kwargs))
-
-    def start_run(self, **kwargs):
-        self.told.append(("start_run", (), kwargs))
-        outer = self
-
-        class Run:
-            info = SimpleNamespace(run_id="r1")
-
-            def __enter__(self):
-                return self
-
-            def __exit__(self, *error):
-                outer.told.append(("end_run", (), {}))
-
-        return Run()
-
-
-def test_trainings_are_tracked_once(data: Path, trained, monkeypatch) -> None:
-    fake = FakeMlflow()
-    monkeypatch.setattr(f"{CHECKS}.find_spec", lambda name: True)
-    monkeypatch.setitem(sys.modules, "mlflow", fake)
-    place = {"tracking": {"mlflow": "sqlite:///x.db"}}
-    catalog = run_training(data, **place)
-    assert catalog.load("mathamr_plus.model").folder.name == trained.record["folder"]
-    told = dict((name, args) for name, args, _ in fake.told)
-    assert told["set_tracking_uri"] == ("sqlite:///x.db",)
-    assert told["log_params"][0]["optimizer.learning_rate"] == 1e-2
-    metrics = [k for n, _, k in fake.told if n == "log_metrics"]
-    assert [m["step"] for m in metrics] == [1, 2, 3, 4, 5, 6]
-    assert told["log_artifacts"][0].endswith(MODEL)
-    count = len(fake.told)
-    run_training(data, **place)
-    assert len(fake.told) == count
-
-
-def test_tracking_without_its_package_is_refused(data: Path, monkeypatch) -> None:
-    monkeypatch.setattr(f"{CHECKS}.find_spec", lambda name: None)
-    with pytest.raises(Exception, match="package mlflow") as caught:
-        run_training(data, tracking={"mlflow": "sqlite:///x.db"})
     assert isinstance(find_cause(caught.value), ConfigurationError)
