@@ -20,7 +20,7 @@ and becomes::
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -36,11 +36,11 @@ from mathamr_kedro.evaluation.tables.scores import (
     Results,
     SeedResult,
     describe_tests,
+    mean_scores,
     mean_table,
 )
-from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.table import Column, Table
 
-PUBLISHED = "published, whole collection"
 HERE = "here"
 
 
@@ -101,41 +101,42 @@ class PaperTable:
         }
         if not own:
             return None
-        labels = {name: (name, HERE) for name in own}
+        tests = self._test(own, columns, config)
+        published = {n: row.published for n, row in self.rows.items() if row.published}
+        shown = {n: (n, HERE) for n in self.rows if n in own or n in published}
         layout = Layout(
-            self.title, ("Method", "Result"), labels, columns, self.baseline
-        )
-        table = mean_table(layout, own)
-        tests: list[Comparison] = []
-        scores = {n: _average(found, columns) for n, found in own.items()}
-        is_heading = any(c.group == self.baseline for c in columns)
-        if is_heading:
-            scores = _turn(scores, columns)
-        if self.baseline in scores and len(scores) > 1:
-            tests = compare_with_baseline(scores, self.baseline, config)
-        marked = {(t.condition, t.measure) for t in tests if t.significant}
-        if is_heading:
-            pairs = ((c, *m.rpartition(": ")[::2]) for c, m in marked)
-            marked = {(row, f"{heading}: {title}") for heading, row, title in pairs}
-        rows = tuple(self._interleave([_mark(r, columns, marked) for r in table.rows]))
+            self.title, ("Method", "Result"), shown, columns, self.baseline,
+            notes=self.notes, published=published,
+        )  # fmt: skip
+        marks = map(_turn_test, tests) if self._has_heading(columns) else tests
+        table = mean_table(layout, own, list(marks))
         absent = [n for n, row in self.rows.items() if row.ours and n not in own]
-        notes = [*self.notes, *table.notes, *describe_tests(tests, config)]
+        notes = [*table.notes, *describe_tests(tests, config)]
         if absent:
             notes.append(f"Not run here: {', '.join(absent)}.")
-        return replace(table, rows=rows, notes=tuple(notes)), tests
+        return replace(table, notes=tuple(notes)), tests
+
+    def _test(
+        self, own: Results, columns: Sequence[Column], config: TestConfig
+    ) -> list[Comparison]:
+        means = {name: mean_scores(found) for name, found in own.items()}
+        scores = {
+            name: {c.key: found[c.key] for c in columns if c.key in found}
+            for name, found in means.items()
+        }
+        if self._has_heading(columns):
+            scores = _turn(scores, columns)
+        if self.baseline not in scores:
+            return []
+        return compare_with_baseline(scores, self.baseline, config)
+
+    def _has_heading(self, columns: Sequence[Column]) -> bool:
+        """Return whether a heading is the baseline of those beside it."""
+        return any(c.group == self.baseline for c in columns)
 
     def _read_column(self, name: str) -> Column:
         group, _, title = name.rpartition(": ")
         return Column(name, title, decimals=self.decimals, group=group)
-
-    def _interleave(self, ours: Sequence[Row]) -> Iterator[Row]:
-        for name, row in self.rows.items():
-            if row.published:
-                figures = [None if v is None else Figure(v) for v in row.published]
-                yield Row((name, PUBLISHED), tuple(figures))
-            yield from (
-                r for r in ours if f"{r.labels[0]} on ".startswith(f"{name} on ")
-            )
 
 
 def _join(
@@ -158,16 +159,6 @@ def _join(
     return joined
 
 
-def _average(
-    found: Sequence[SeedResult], columns: Sequence[Column]
-) -> dict[str, np.ndarray]:
-    return {
-        c.key: np.mean([r.per_topic[c.key] for r in found], axis=0)
-        for c in columns
-        if all(c.key in r.per_topic for r in found)
-    }
-
-
 def _turn(
     scores: Mapping[str, Mapping[str, np.ndarray]], columns: Sequence[Column]
 ) -> dict[str, dict[str, np.ndarray]]:
@@ -180,11 +171,7 @@ def _turn(
     return found
 
 
-def _mark(row: Row, columns: Sequence[Column], marked: set[tuple[str, str]]) -> Row:
-    figures = tuple(
-        replace(f, marked=(row.labels[0], c.key) in marked)
-        if isinstance(f, Figure)
-        else f
-        for f, c in zip(row.figures, columns, strict=True)
-    )
-    return replace(row, figures=figures)
+def _turn_test(test: Comparison) -> Comparison:
+    """Return a test of headings as one of the row, where its mark is."""
+    row, _, title = test.measure.rpartition(": ")
+    return test._replace(condition=row, measure=f"{test.condition}: {title}")

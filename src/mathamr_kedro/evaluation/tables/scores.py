@@ -30,6 +30,8 @@ from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
 
 _SPREAD = re.compile(r"mean ± std( over seeds)?")
 """What the titles of tables of means promise."""
+PUBLISHED = "published, whole collection"
+"""Last label of published rows."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,9 @@ class Layout:
     same_seed: bool = False
     """Take the baseline's best seed for all conditions: they share trained models."""
     notes: tuple[str, ...] = ()
+    published: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    """What others published, by condition: a row above ours, named by the last label.
+    """
 
 
 def best_seed_table(
@@ -106,48 +111,34 @@ def best_seed_table(
     config = config or TestConfig()
     _check_conditions(layout, results)
     best = _select(layout, results)
-    layout = _name_devices(layout, {name: [r] for name, r in best.items()})
     tests: list[Comparison] = []
-    if layout.baseline in best and len(best) > 1:
+    if layout.baseline in best:
         scores = _gather_tested(layout, best, best[layout.baseline])
         tests = compare_with_baseline(scores, layout.baseline, config)
-    marked = {(c.condition, c.measure) for c in tests if c.significant}
-    rows = tuple(
-        Row(
-            labels,
-            tuple(
-                Figure(best[name].value(c.key), marked=(name, _tested(c)) in marked)
-                if name in best and best[name].has(c.key)
-                else None
-                for c in layout.columns
-            ),
-            is_baseline=name == layout.baseline,
-        )
-        for name, labels in layout.rows.items()
-    )
-    notes = (
-        *layout.notes,
-        *describe_tests(tests, config),
-        *_untested_notes(layout, tests),
-        *_machine_notes(layout, {name: [r] for name, r in best.items()}),
-    )
-    return Table(layout.title, layout.label_titles, layout.columns, rows, notes), tests
+    notes = (*layout.notes, *describe_tests(tests, config))
+    layout = replace(layout, notes=(*notes, *_untested_notes(layout, tests)))
+    shown = {name: [result] for name, result in best.items()}
+    return mean_table(layout, shown, tests), tests
 
 
-def mean_table(layout: Layout, results: Results) -> Table:
+def mean_table(
+    layout: Layout, results: Results, tests: Sequence[Comparison] = ()
+) -> Table:
     """Return the table of means and standard deviations over seeds.
 
     One seed has no deviation, and the title says that it is one. Seeds without a value
     do not count in its mean; a note says which rows rest on fewer seeds than others,
-    and on which machines values were measured that depend on it.
+    and on which machines values were measured that depend on it. Published figures
+    have a row above ours; what ``tests`` found significant is marked.
     """
     _check_conditions(layout, results)
     layout = _name_devices(layout, results)
     if all(len(found) <= 1 for found in results.values()):
         title = _SPREAD.sub("one seed", layout.title)
         layout = replace(layout, title=title)
+    marked = {(t.condition, t.measure) for t in tests if t.significant}
     rows = tuple(
-        row for name in layout.rows for row in _mean_rows(layout, name, results)
+        row for name in layout.rows for row in _list_rows(layout, name, results, marked)
     )
     notes = (
         *layout.notes,
@@ -155,6 +146,18 @@ def mean_table(layout: Layout, results: Results) -> Table:
         *_machine_notes(layout, results),
     )
     return Table(layout.title, layout.label_titles, layout.columns, rows, notes)
+
+
+def mean_scores(results: Sequence[SeedResult]) -> dict[str, FloatArray]:
+    """Return means over seeds by measure, one per topic.
+
+    Measures that a seed lacks, or has for other topics, are skipped.
+    """
+    return {
+        name: np.mean([r.per_topic[name] for r in results], axis=0)
+        for name, first in (results[0].per_topic.items() if results else ())
+        if all(np.shape(r.per_topic.get(name)) == first.shape for r in results)
+    }
 
 
 def describe_tests(tests: Sequence[Comparison], config: TestConfig) -> list[str]:
@@ -167,21 +170,34 @@ def describe_tests(tests: Sequence[Comparison], config: TestConfig) -> list[str]
     return [f"† Baseline. No condition differs from it with {end}"]
 
 
-def _mean_rows(layout: Layout, name: str, results: Results) -> Iterator[Row]:
-    """Yield the row of a condition, and one per machine if there are several."""
-    labels, found = layout.rows[name], results.get(name, ())
-    machines = {c.key: _list_machines(found, c.key) for c in layout.columns}
+def _list_rows(
+    layout: Layout, name: str, results: Results, marked: set[tuple[str, str]]
+) -> Iterator[Row]:
+    """Yield a published row, ours, and one per machine if there are several."""
+    labels, columns = layout.rows[name], layout.columns
+    found = results.get(name, ())
+    if name in layout.published:
+        keys = (c.key for c in columns)
+        values = dict(zip(keys, layout.published[name], strict=True))
+        yield Row.of((*labels[:-1], PUBLISHED), values, columns)
+        if not found:
+            return
+    machines = {c.key: _list_machines(found, c.key) for c in columns}
     mixed = {key for key, used in machines.items() if len(used) > 1}
-    figures = [None if c.key in mixed else _summarise(found, c) for c in layout.columns]
+    figures = (
+        None
+        if c.key in mixed
+        else _summarise(found, c, (name, c.tested or c.key) in marked)
+        for c in columns
+    )
     yield Row(labels, tuple(figures), is_baseline=name == layout.baseline)
     for machine in dict.fromkeys(m for key in mixed for m in machines[key]):
-        own = [
-            _summarise([r for r in found if r.machines.get(c.key) == machine], c)
+        own = {
+            c.key: _summarise([r for r in found if r.machines.get(c.key) == machine], c)
+            for c in columns
             if c.key in mixed
-            else None
-            for c in layout.columns
-        ]
-        yield Row((f"{labels[0]} on {machine.name}", *labels[1:]), tuple(own))
+        }
+        yield Row.of((f"{labels[0]} on {machine.name}", *labels[1:]), own, columns)
 
 
 def _select(layout: Layout, results: Results) -> dict[str, SeedResult]:
@@ -194,15 +210,11 @@ def _select(layout: Layout, results: Results) -> dict[str, SeedResult]:
     return {name: found[0] for name, found in chosen.items() if found}
 
 
-def _tested(column: Column) -> str:
-    return column.tested or column.key
-
-
 def _gather_tested(
     layout: Layout, best: Mapping[str, SeedResult], baseline: SeedResult
 ) -> dict[str, dict[str, FloatArray]]:
     """Return what is tested, without times of another machine than the baseline's."""
-    keys = [_tested(column) for column in layout.columns]
+    keys = [column.tested or column.key for column in layout.columns]
     return {
         name: {
             key: r.per_topic[key]
@@ -230,14 +242,16 @@ def _name_devices(layout: Layout, results: Results) -> Layout:
     return replace(layout, columns=tuple(columns))
 
 
-def _summarise(found: Sequence[SeedResult], column: Column) -> Figure | None:
+def _summarise(
+    found: Sequence[SeedResult], column: Column, marked: bool = False
+) -> Figure | None:
     """Return mean and sample deviation (n - 1) over seeds; one seed has none."""
     values = np.array([r.value(column.key) for r in found if r.has(column.key)])
     if not values.size:
         return None
     has_std = column.show_std and values.size > 1
     std = float(values.std(ddof=1)) if has_std else None
-    return Figure(float(values.mean()), std)
+    return Figure(float(values.mean()), std, marked)
 
 
 def _check_conditions(layout: Layout, results: Results) -> None:

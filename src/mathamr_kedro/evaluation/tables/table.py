@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from mathamr_kedro.base.formatting import format_score
 
@@ -41,6 +41,8 @@ class Column:
     unit: str = ""
     tested: str = ""
     """Per-topic values that decide its asterisk; empty: those of ``key``."""
+    signed: bool = False
+    """Whether positive figures have a plus: differences."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class Figure:
     std: float | None = None
     marked: bool = False
     """Whether it differs significantly from the baseline."""
+    interval: tuple[float, float] | None = None
+    """Confidence interval, shown in brackets."""
 
 
 Content: TypeAlias = Figure | str | None
@@ -65,6 +69,24 @@ class Row:
     figures: tuple[Content, ...]
     is_baseline: bool = False
 
+    @classmethod
+    def of(
+        cls,
+        labels: tuple[str, ...],
+        values: Mapping[str, Content | float],
+        columns: Sequence[Column],
+        is_baseline: bool = False,
+    ) -> Row:
+        """Return the row of values by the keys of columns; those not there are empty.
+
+        >>> Row.of(("a",), {"n": 2, "m": None}, list_columns("nmk"))
+        Row(labels=('a',), figures=(Figure(value=2, std=None, marked=False, \
+interval=None), None, None), is_baseline=False)
+        """
+        found = (values.get(column.key) for column in columns)
+        figures = tuple(Figure(v) if isinstance(v, int | float) else v for v in found)
+        return cls(labels, figures, is_baseline)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -76,11 +98,14 @@ class Table:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
 
+    def list_lines(self) -> list[list[str]]:
+        """Return the texts of all cells by line, the titles first."""
+        titles = [_full_title(column, " ") for column in self.columns]
+        return [[*self.label_titles, *titles], *_text_rows(self)]
+
     def to_markdown(self) -> str:
         """Return the table as Markdown, columns aligned for reading as plain text."""
-        titles = [_full_title(column, " ") for column in self.columns]
-        lines = [[*self.label_titles, *titles], *_text_rows(self)]
-        lines = [[cell.replace("|", r"\|") for cell in line] for line in lines]
+        lines = [[c.replace("|", r"\|") for c in line] for line in self.list_lines()]
         widths = [max(map(len, cells)) for cells in zip(*lines, strict=True)]
         num_labels = len(self.label_titles)
         rule = [
@@ -122,7 +147,7 @@ class Table:
             scale = 1.0 if column.unit else column.scale
             cells = [row.figures[place] for row in self.rows]
             figures = [c if isinstance(c, Figure) else None for c in cells]
-            add(title, [_csv_value(cell, scale) for cell in cells])
+            add(title, [_csv_value(cell, column, scale) for cell in cells])
             stds = [None if f is None else f.std for f in figures]
             if any(std is not None for std in stds):
                 shown = ["" if std is None else repr(std * scale) for std in stds]
@@ -156,6 +181,11 @@ class Table:
         return "\n".join([*lines, r"\end{table}", ""])
 
 
+def list_columns(keys: Iterable[str], **options: Any) -> tuple[Column, ...]:
+    """Return columns whose titles are their keys."""
+    return tuple(Column(key, key, **options) for key in keys)
+
+
 def format_figure(figure: Content, column: Column) -> str:
     """Return a figure as text.
 
@@ -163,14 +193,21 @@ def format_figure(figure: Content, column: Column) -> str:
     '0.497*'
     >>> format_figure(Figure(0.494, 0.0021), Column("ndcg", "nDCG'"))
     '0.494 ± 0.002'
+    >>> format_figure(Figure(0.02, interval=(-0.01, 0.05)), Column("d", "to †"))
+    '0.020 [-0.010, 0.050]'
     """
-    if figure is None:
-        return MISSING
-    if isinstance(figure, str):
-        return figure
-    text = format_score(figure.value * column.scale, column.decimals) + column.unit
+    if not isinstance(figure, Figure):
+        return figure or MISSING
+
+    def show(value: float, signed: bool = False) -> str:
+        return format_score(value * column.scale, column.decimals, signed)
+
+    text = show(figure.value, column.signed) + column.unit
     if figure.std is not None and column.show_std:
-        text += f" ± {format_score(figure.std * column.scale, column.decimals)}"
+        text += f" ± {show(figure.std)}"
+    if figure.interval is not None:
+        low, high = (show(end, column.signed) for end in figure.interval)
+        text += f" [{low}, {high}]"
     return text + ("*" if figure.marked else "")
 
 
@@ -186,8 +223,12 @@ def _text_rows(table: Table) -> list[list[str]]:
     return rows
 
 
-def _csv_value(cell: Content, scale: float) -> str:
-    return repr(float(cell.value * scale)) if isinstance(cell, Figure) else cell or ""
+def _csv_value(cell: Content, column: Column, scale: float) -> str:
+    if not isinstance(cell, Figure):
+        return cell or ""
+    if cell.interval is not None:
+        return format_figure(cell, column)
+    return repr(float(cell.value * scale))
 
 
 def _full_title(column: Column, joint: str) -> str:

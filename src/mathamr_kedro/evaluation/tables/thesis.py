@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from mathamr_kedro.evaluation.stats.significance import QUERY_SECONDS
 from mathamr_kedro.evaluation.tables.scores import Layout
-from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.table import Column, Row, Table
 
 NDCG = Column("nDCG'", "nDCG'")
 MAP = Column("MAP'", "MAP'")
@@ -224,22 +224,16 @@ def benchmark_table(task: str, ours: dict[str, dict[str, float]]) -> Table:
         "1": ("4.19", "Answer retrieval (Task 1)", _TASK1),
         "2": ("4.21", "Formula retrieval (Task 2)", _TASK2),
     }[task]
+    keys = [column.key for column in EFFECTIVENESS]
     rows = [
-        Row((name,), tuple(None if v is None else Figure(v) for v in values))
-        for name, *values in published
-    ]
-    rows += [
-        Row(
-            (f"Ours / {name}",),
-            tuple(
-                Figure(scores[c.key]) if c.key in scores else None
-                for c in EFFECTIVENESS
-            ),
-        )
-        for name, scores in ours.items()
+        *((name, dict(zip(keys, values, strict=True))) for name, *values in published),
+        *((f"Ours / {name}", scores) for name, scores in ours.items()),
     ]
     return Table(
-        f"Table {number}: {title}, ARQMath-3", ("System",), EFFECTIVENESS, tuple(rows)
+        f"Table {number}: {title}, ARQMath-3",
+        ("System",),
+        EFFECTIVENESS,
+        tuple(Row.of((name,), values, EFFECTIVENESS) for name, values in rows),
     )
 
 
