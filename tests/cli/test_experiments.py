@@ -17,10 +17,10 @@ from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.base.writers import TOKEN, WriterLock
 from mathamr_kedro.cli import group
 from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.tables.versions import describe_changes
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.experiments.versions import describe_changes
 from mathamr_kedro.project import cells as cell_runs
 from mathamr_kedro.project.catalog import configure_kedro, list_versions, open_catalog
 from mathamr_kedro.project.cells import GridRun, Work

@@ -5,7 +5,8 @@ import shutil
 import pytest
 
 from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.experiments.cells import RECORD, CellStore, Costs, checksum_code
+from mathamr_kedro.evaluation.tables import Costs
+from mathamr_kedro.experiments.cells import RECORD, CellStore, checksum_code
 from mathamr_kedro.experiments.grid import list_cells
 from tests.experiments.cells import PARAMETERS, save_cell
 from tests.experiments.test_grid import EXPERIMENT

@@ -132,7 +132,7 @@ def test_different_topics_are_refused(store):
     cells = list_cells(MODES, PARAMETERS)
     save_cell(store, cells[0], {"mathamr_plus": 0.5})
     save_cell(store, cells[1], {"mathamr_plus": 0.5}, num_topics=19)
-    with pytest.raises(InputError, match="topics of 'mathamr_plus' are not those"):
+    with pytest.raises(InputError, match="its topics are not those of the other"):
         summarise_experiment(GridResults.find(MODES, PARAMETERS, store), QUICK, None)
 
 

@@ -25,7 +25,13 @@ from mathamr_kedro.evaluation.metrics import (
 )
 from mathamr_kedro.evaluation.metrics.protocols import Averaging, Task
 from mathamr_kedro.evaluation.stats import Comparison, TestConfig
-from mathamr_kedro.evaluation.tables import Column, Layout, SeedResult, best_seed_table
+from mathamr_kedro.evaluation.tables import (
+    Layout,
+    SeedResult,
+    best_seed_table,
+    format_p,
+    list_columns,
+)
 from mathamr_kedro.evaluation.tables import Table as ResultTable
 from mathamr_kedro.trec import (
     RUN_FORMS,
@@ -246,8 +252,7 @@ def _show(evaluation: Evaluation, groups: list[Group], per_topic: bool) -> None:
     )
     for finding in evaluation.findings:
         sign = "!" if finding.level == "warning" else "-"
-        examples = f" ({', '.join(finding.examples)})" if finding.examples else ""
-        click.echo(f"{sign} {finding.message}{examples}")
+        click.echo(f"{sign} {finding}")
     if groups:
         _show_groups("By kind of topic", groups)
     if per_topic:
@@ -300,7 +305,7 @@ def _compare(
         title=f"{title[:1].upper()}{title[1:]}, {len(first.topics)} topics",
         label_titles=("Run",),
         rows={name: (name,) for name in evaluations},
-        columns=tuple(Column(m.name, m.name, decimals=4) for m in first.measures),
+        columns=list_columns((m.name for m in first.measures), decimals=4),
         baseline=chosen,
         select_by=first.measures[0].name,
     )
@@ -311,7 +316,7 @@ def _compare(
     table, tests = best_seed_table(layout, results, config)
     match output:
         case "json":
-            rows = [{**c._asdict(), "interval": list(c.interval)} for c in tests]
+            rows = [test.to_record() for test in tests]
             click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
         case "markdown":
             click.echo(table.to_markdown(), nl=False)
@@ -352,6 +357,6 @@ def _cells(test: Comparison) -> list[str]:
         format_score(test.difference, signed=True),
         f"[{', '.join(format_score(end, signed=True) for end in test.interval)}]",
         f"{test.t:.2f}",
-        *(f"{p:.4f}" if p >= 1e-4 else f"{p:.0e}" for p in p_values),
+        *map(format_p, p_values),
         f"{test.wins}/{test.ties}/{test.losses}",
     ]

@@ -30,7 +30,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -40,10 +39,9 @@ from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.files import replace_folder
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.base.records import Judgment
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId
-from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray
+from mathamr_kedro.evaluation.tables import Costs, ScoredSet, SeedResult
 from mathamr_kedro.experiments.grid import (
     CELL_STAGES,
     SHARED_STAGES,
@@ -54,10 +52,6 @@ from mathamr_kedro.trec import Run
 
 logger = logging.getLogger(__name__)
 
-_TRAINING = (
-    "seconds_per_epoch", "minutes_per_epoch", "memory_gigabytes", "training_seconds",
-)  # fmt: skip
-"""Figures that depend on the machine of the training."""
 KEPT = 10
 """Results of a topic in a cell: as many as P'@10 looks at."""
 COLLECTION = (
@@ -68,116 +62,9 @@ COLLECTION = (
 RECORD = "record.json"
 """Its file is written last: a folder with it is a finished cell."""
 
-TopicScores = tuple[tuple[str, ...], dict[str, npt.NDArray[np.float64]]]
-"""Topics, and scores by measure in their order."""
-
-_NO_RESULTS = ("cli", "experiments", "serve", "integrations")
+_NO_RESULTS = ("cli/", "evaluation/tables/", "experiments/", "serve/", "integrations/")
 """Parts of the package that no result depends on."""
 _PACKAGES = ("mathamr-kedro", "torch", "numpy", "qdrant-client")
-
-
-class Costs:
-    """What a cell cost, for one task: times, memory and sizes, each with its machine.
-
-    It is made from what ``efficiency.json`` holds.
-    """
-
-    def __init__(self, record: Mapping[str, Any], task: int) -> None:
-        self._training = record.get("training", {})
-        self._index = record.get("index", {})
-        self._systems: Mapping[str, Any] = record.get("systems", {})
-        self._part = self._index.get("tasks", {}).get(str(task), {})
-        self._searches = {
-            str(row["system"]): row
-            for row in record.get("search", ())
-            if row["task"] == task
-        }
-
-    @property
-    def systems(self) -> list[str]:
-        """Systems that were searched by."""
-        return list(self._searches)
-
-    def is_other_paper(self, system: str) -> bool:
-        """Whether a system is one of another paper, with an index of its own."""
-        return system.partition("/")[0] in self._systems
-
-    def figures(self, system: str | None = None) -> dict[str, float]:
-        """Return the figures of efficiency tables by the names of their columns."""
-        training = self._training
-        raw = {
-            "QPS": self._searches.get(system or "", {}).get("queries_per_second"),
-            "seconds_per_epoch": training.get("seconds_per_epoch"),
-            "training_seconds": _scale(
-                training.get("epochs"), training.get("seconds_per_epoch") or 0.0
-            ),
-        }
-        if system is not None and self.is_other_paper(system):
-            own = self._systems[system.partition("/")[0]]
-            size, seconds = own["index_bytes"], own["training_seconds"]
-            raw["training_seconds"] = seconds
-            raw["seconds_per_epoch"] = seconds / max(own["epochs"], 1)
-        else:
-            size = self._part.get("bytes")
-            raw |= {
-                "memory_gigabytes": _scale(training.get("peak_memory_mib"), 1 / 1024),
-                "parameters": (training.get("parameters") or {}).get("total"),
-                "vectors": self._part.get("vectors"),
-                "formulas": self._index.get("formulas"),
-            }
-        raw["minutes_per_epoch"] = _scale(raw["seconds_per_epoch"], 1 / 60)
-        raw["index_megabytes"] = _scale(size, 1e-6)
-        raw["index_gigabytes"] = _scale(size, 1e-9)
-        return {name: float(value) for name, value in raw.items() if value is not None}
-
-    def machines(self, system: str | None = None) -> dict[str, Machine]:
-        """Return where figures were measured that depend on it."""
-        trained = Machine.read(self._training.get("machine"))
-        found = dict.fromkeys(_TRAINING, trained)
-        if system in self._searches:
-            searched = Machine.read(self._searches[system].get("machine"))
-            found |= dict.fromkeys(("QPS", QUERY_SECONDS), searched)
-        return found
-
-    def time_queries(
-        self, systems: Sequence[str], topics: Sequence[str]
-    ) -> dict[str, FloatArray]:
-        """Return the seconds of each query by system, if all systems have them.
-
-        Topics that one of the systems could not be asked are skipped for all.
-        """
-        times = {s: self._searches.get(s, {}).get("query_seconds") for s in systems}
-        timed = {s: found for s, found in times.items() if found}
-        if len(timed) < len(systems):
-            return {}
-        asked = [t for t in topics if all(t in found for found in timed.values())]
-        if not asked:
-            return {}
-        return {s: np.array([f[t] for t in asked]) for s, f in timed.items()}
-
-    def describe(self, system: str | None = None) -> list[str]:
-        """Explain the figures of a table, and name the machines."""
-        notes = []
-        if self._part:
-            types = ", ".join(self._part["post_types"])
-            notes.append(
-                f"Index: {self._part['vectors']:,} vectors ({types}) of "
-                f"{self._index['width']} numbers, sizes computed; the engine "
-                f"{self._index['engine']!r} takes {self._index['bytes'] / 1e9:.2f} GB "
-                f"for all posts and formulas ({self._index['bytes_from']})."
-            )
-        names = {"Training": "seconds_per_epoch", "Search": "QPS"}
-        figures, machines = self.figures(system), self.machines(system)
-        notes += [
-            f"{title}: measured on {machines[key].name}."
-            for title, key in names.items()
-            if key in figures and key in machines
-        ]
-        return notes
-
-
-def _scale(value: float | None, factor: float) -> float | None:
-    return None if value is None else value * factor
 
 
 class _FirstResult(NamedTuple):
@@ -286,7 +173,7 @@ def checksum_code() -> str:
         for file in sorted(package.rglob("*"))
         if file.is_file()
         and "__pycache__" not in file.parts
-        and file.relative_to(package).parts[0] not in _NO_RESULTS
+        and not file.relative_to(package).as_posix().startswith(_NO_RESULTS)
     ]
     return checksum(
         *[(str(file.relative_to(package)), cache.checksum(file)) for file in files]
@@ -414,30 +301,35 @@ class FinishedCell:
         chosen = self.scores.filter(pc.equal(self.scores["task"], task))
         return sorted(set(chosen["topic_set"].to_pylist()))
 
-    def read_metrics(self, task: int, topic_set: str) -> dict[str, dict[str, Any]]:
-        """Return the means over the topics of one set by measure, of any system."""
-        return {
-            m["measure"]: m
-            for m in self.metrics
-            if (m["task"], m["topic_set"]) == (task, topic_set)
-        }
-
-    def read_topic_scores(self, task: int, topic_set: str) -> dict[str, TopicScores]:
-        """Return the scores of every system on one topic set; topics in order.
+    def read_scores(self, task: int, topic_set: str) -> ScoredSet:
+        """Return scores and costs of every system on one topic set; topics in order.
 
         A topic on which a measure is undefined (NaN) is skipped for all systems.
         """
         frame = self.scores.to_pandas()
         frame = frame[(frame["task"] == task) & (frame["topic_set"] == topic_set)]
-        found: dict[str, TopicScores] = {}
+        costs = self.costs(task)
+        topics: tuple[str, ...] = ()
+        systems = {}
         for system, own in frame.groupby("system", sort=False):
             wide = own.pivot(index="topic_id", columns="measure", values="score")
-            values = {
-                str(measure): column.dropna().to_numpy(dtype=np.float64)
-                for measure, column in wide.items()
-            }
-            found[str(system)] = (tuple(map(str, wide.index)), values)
-        return found
+            topics = tuple(map(str, wide.index))
+            systems[str(system)] = SeedResult(
+                self.record.seed,
+                {
+                    str(measure): column.dropna().to_numpy(dtype=np.float64)
+                    for measure, column in wide.items()
+                },
+                costs.figures(system),
+                costs.machines(system),
+            )
+        means = [
+            m for m in self.metrics if (m["task"], m["topic_set"]) == (task, topic_set)
+        ]
+        floors, ceilings = (
+            {m["measure"]: m[bound] for m in means} for bound in ("floor", "ceiling")
+        )
+        return ScoredSet(task, topic_set, topics, systems, floors, ceilings)
 
     def costs(self, task: int) -> Costs:
         """Return times, memory and sizes of a task."""

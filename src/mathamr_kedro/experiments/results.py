@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.evaluation.stats import QUERY_SECONDS
-from mathamr_kedro.evaluation.tables import SeedResult
-from mathamr_kedro.experiments.cells import CellStore, FinishedCell, TopicScores
+from mathamr_kedro.evaluation.tables import ScoredSet, SeedResult
+from mathamr_kedro.experiments.cells import CellStore, FinishedCell
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 
 
@@ -68,14 +68,13 @@ class GridResults:
         topics: tuple[str, ...] = ()
         cells = report_progress(self.finished, "cells read", total=len(self.finished))
         for cell, done in cells:
-            scored = done.read_topic_scores(self.experiment.task, topic_set)
-            for system, (found, _) in scored.items():
-                topics = topics or found
-                if topics != found:
-                    raise InputError(
-                        f"{cell.name}: the topics of {system!r} are not those of the "
-                        "other cells; run the experiment again"
-                    )
+            scored = done.read_scores(self.experiment.task, topic_set)
+            topics = topics or scored.topics
+            if topics != scored.topics:
+                raise InputError(
+                    f"{cell.name}: its topics are not those of the other cells; run "
+                    "the experiment again"
+                )
             for row, result in _read_rows(cell, done, scored, self.experiment):
                 gathered.setdefault(row, []).append(result)
         return gathered
@@ -85,12 +84,12 @@ class GridResults:
         measure = self.experiment.measures[0]
         best: dict[str, tuple[tuple[float, int], ShownRun]] = {}
         for cell, done in self.finished:
-            scored = done.read_topic_scores(self.experiment.task, topic_set)
+            scored = done.read_scores(self.experiment.task, topic_set)
             systems = _name_strategies(cell, scored, self.experiment)
             if self.experiment.rows == "conditions":
                 systems = {cell.condition: next(iter(systems.values()))}
             for row, system in systems.items():
-                reached = (float(scored[system][1][measure].mean()), -cell.seed)
+                reached = scored.systems[system].value(measure), -cell.seed
                 if row not in best or reached > best[row][0]:
                     best[row] = reached, ShownRun(row, done, system)
         return tuple(shown for _, shown in best.values())
@@ -126,26 +125,21 @@ def strategy_of(system: str, of: str = SYSTEM) -> str | None:
 
 
 def _read_rows(
-    cell: Cell,
-    done: FinishedCell,
-    scored: Mapping[str, TopicScores],
-    experiment: Experiment,
+    cell: Cell, done: FinishedCell, scored: ScoredSet, experiment: Experiment
 ) -> Iterator[tuple[str, SeedResult]]:
     """Yield the rows of a cell; strategies are timed on the same topics."""
-    costs = done.costs(experiment.task)
     by_strategy = _name_strategies(cell, scored, experiment)
-    topics, _ = scored[next(iter(by_strategy.values()))]
-    times = costs.time_queries(list(by_strategy.values()), topics)
+    systems = list(by_strategy.values())
+    times = done.costs(experiment.task).time_queries(systems, scored.topics)
     own = {}
     for name, system in by_strategy.items():
-        _, known = scored[system]
+        found = scored.systems[system]
+        known, figures = found.per_topic, dict(found.figures)
         per_topic = {m: known[m] for m in experiment.measures if m in known}
-        figures = costs.figures(system)
         if system in times:
             per_topic[QUERY_SECONDS] = times[system]
             figures["QPS"] = 1 / max(float(times[system].mean()), 1e-9)
-        machines = costs.machines(system)
-        own[name] = SeedResult(cell.seed, per_topic, figures, machines)
+        own[name] = replace(found, per_topic=per_topic, figures=figures)
     if experiment.rows == "strategies":
         yield from own.items()
         return
@@ -159,10 +153,12 @@ def _read_rows(
 
 
 def _name_strategies(
-    cell: Cell, scored: Mapping[str, TopicScores], experiment: Experiment
+    cell: Cell, scored: ScoredSet, experiment: Experiment
 ) -> dict[str, str]:
     """Return the system of each strategy by its name in the tables."""
-    parts = {system: strategy_of(system, experiment.system) for system in scored}
+    parts = {
+        system: strategy_of(system, experiment.system) for system in scored.systems
+    }
     own = {
         part or experiment.system: system  # represents its best form
         for system, part in parts.items()
@@ -171,7 +167,7 @@ def _name_strategies(
     if not own:
         raise InputError(
             f"{cell.name}: expected scores of the system {experiment.system!r} (got "
-            f"{', '.join(scored) or 'none'})"
+            f"{', '.join(scored.systems) or 'none'})"
         )
     if not experiment.strategies:
         return own

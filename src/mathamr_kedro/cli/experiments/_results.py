@@ -11,7 +11,7 @@ from omegaconf import OmegaConf
 
 from mathamr_kedro.base.parameters import read_parameters
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiments.benchmark import BENCHMARK
+from mathamr_kedro.evaluation.tables.benchmark import BENCHMARK
 from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.experiments.versions import ResultVersions
 from mathamr_kedro.project.catalog import find_project, open_catalog

@@ -25,14 +25,14 @@ from mathamr_kedro.cli.experiments._results import (
     read_settings,
     read_tests,
 )
-from mathamr_kedro.experiments import FinishedCell
-from mathamr_kedro.experiments.benchmark import (
+from mathamr_kedro.evaluation.tables.benchmark import (
     BENCHMARK,
     Benchmark,
     BenchmarkReport,
     CollectionScores,
-    read_suite,
 )
+from mathamr_kedro.experiments import FinishedCell
+from mathamr_kedro.experiments.benchmark import read_collection, read_suite
 from mathamr_kedro.experiments.versions import ResultVersions
 from mathamr_kedro.project.catalog import find_project, open_catalog
 from mathamr_kedro.project.cells import CollectionRun
@@ -191,7 +191,7 @@ def _score(
         if benchmark.environment in cells:
             try:
                 cell = cells[benchmark.environment]
-                scored.append(CollectionScores.read(benchmark, cell))
+                scored.append(read_collection(benchmark, cell))
             except MissingInputError as exc:
                 skipped[benchmark.name] = str(exc)
     return scored
@@ -201,7 +201,7 @@ def _write_benchmark(report: BenchmarkReport, results: ResultVersions) -> None:
     # Matplotlib is loaded where something is drawn.
     from kedro.io.core import generate_timestamp  # noqa: PLC0415
 
-    from mathamr_kedro.experiments.benchmark_figure import (  # noqa: PLC0415
+    from mathamr_kedro.evaluation.tables.benchmark_figure import (  # noqa: PLC0415
         draw_benchmarks,
         draw_costs,
     )

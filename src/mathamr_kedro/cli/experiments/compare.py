@@ -6,7 +6,7 @@ import click
 
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import open_results, read_tests
-from mathamr_kedro.experiments.versions import compare_versions, list_collections
+from mathamr_kedro.evaluation.tables.versions import compare_versions, list_collections
 from mathamr_kedro.project.catalog import open_catalog
 
 

@@ -9,12 +9,12 @@ import click
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
 from mathamr_kedro.cli.experiments._results import find_results
-from mathamr_kedro.experiments.benchmark import BENCHMARK
-from mathamr_kedro.experiments.outcomes import SYSTEMS
-from mathamr_kedro.experiments.versions import (
+from mathamr_kedro.evaluation.tables.benchmark import BENCHMARK
+from mathamr_kedro.evaluation.tables.versions import (
     describe_changes,
     summarise_version,
 )
+from mathamr_kedro.experiments.outcomes import SYSTEMS
 from mathamr_kedro.project.catalog import find_project, open_catalog
 from mathamr_kedro.project.cells import list_experiments
 

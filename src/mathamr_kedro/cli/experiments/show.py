@@ -8,7 +8,7 @@ import click
 
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli.experiments._results import open_results
-from mathamr_kedro.experiments.versions import summarise_version
+from mathamr_kedro.evaluation.tables.versions import summarise_version
 
 
 @click.command("show")

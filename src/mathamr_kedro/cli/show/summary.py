@@ -10,9 +10,9 @@ import click
 from kedro.io import CatalogProtocol, DatasetError
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.base.formatting import format_score
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
+from mathamr_kedro.evaluation.tables import list_columns, tabulate_means
 from mathamr_kedro.project.hints import complete_commands
 
 _MEASURES = 4
@@ -65,19 +65,22 @@ def _show_metrics(metrics: Sequence[Mapping[str, Any]]) -> None:
     for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
         chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
         measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]
-        rows: dict[str, dict[str, float]] = {"floor (random order)": {}}
+        systems: dict[str, dict[str, float]] = {}
         for m in chosen:
-            rows["floor (random order)"][m["measure"]] = m["floor"]
-            rows.setdefault(m["system"], {})[m["measure"]] = m["mean"]
-        rows["ceiling (ideal order)"] = {m["measure"]: m["ceiling"] for m in chosen}
+            systems.setdefault(m["system"], {})[m["measure"]] = m["mean"]
         what = {1: "answers", 2: "formulas"}[task]
-        title = f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics"
-        cells = [
-            (system, *(format_score(means[measure], 3) for measure in measures))
-            for system, means in rows.items()
-        ]
+        table = tabulate_means(
+            f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics",
+            systems,
+            {m["measure"]: m["floor"] for m in chosen},
+            {m["measure"]: m["ceiling"] for m in chosen},
+            labels=("floor (random order)", "ceiling (ideal order)"),
+            columns=list_columns(measures),
+            heading="system",
+        )
         click.echo()
-        print_table(("system", *measures), cells, title)
+        head, *rows = table.list_lines()
+        print_table(head, rows, table.title)
 
 
 def _show_ingestion(statistics: dict[str, Any]) -> None:

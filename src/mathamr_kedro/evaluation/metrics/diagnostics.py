@@ -47,6 +47,11 @@ class Finding:
     message: str
     examples: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        """Return the message with its examples."""
+        found = f" ({', '.join(self.examples)})" if self.examples else ""
+        return f"{self.message}{found}"
+
 
 def diagnose(
     run: Run,

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -279,6 +279,16 @@ class Comparison(NamedTuple):
     ties: int
     losses: int
     significant: bool
+
+    def p_values(self, config: TestConfig) -> tuple[float, float]:
+        """Return the p-value of the deciding test, and the corrected one."""
+        p = self.p_t if config.test == "t" else self.p_randomisation
+        corrected = {"bonferroni": self.p_bonferroni, "holm": self.p_holm, "none": p}
+        return p, corrected[config.correction]
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {**self._asdict(), "interval": list(self.interval)}
 
 
 def compare_with_baseline(

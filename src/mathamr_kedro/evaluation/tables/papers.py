@@ -139,6 +139,20 @@ class PaperTable:
         return Column(name, title, decimals=self.decimals, group=group)
 
 
+def fill_papers(
+    papers: Mapping[str, PaperTable], results: Results, config: TestConfig
+) -> tuple[dict[str, Table], dict[str, list[Comparison]]]:
+    """Return the tables that have a figure of ours, and their tests, by name."""
+    tables, tests = {}, {}
+    for name, paper in papers.items():
+        filled = paper.fill(results, config)
+        if filled is not None:
+            tables[f"paper_{name}"], found = filled
+            if found:
+                tests[f"paper_{name}"] = found
+    return tables, tests
+
+
 def _join(
     row: PaperRow, columns: Sequence[Column], results: Results
 ) -> Sequence[SeedResult]:

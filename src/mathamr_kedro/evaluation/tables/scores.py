@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -60,8 +61,30 @@ class SeedResult:
         )
 
     def has(self, name: str) -> bool:
-        """Return whether the figure or measure exists."""
-        return name in self.figures or name in self.per_topic
+        """Return whether the figure exists, or the measure has topics."""
+        return name in self.figures or np.size(self.per_topic.get(name, ())) > 0
+
+    def values(self, columns: Sequence[Column]) -> dict[str, float]:
+        """Return what exists of some columns, by their keys."""
+        return {c.key: self.value(c.key) for c in columns if self.has(c.key)}
+
+    @classmethod
+    def read(cls, record: Mapping[str, Any]) -> SeedResult:
+        """Return the scores and figures of a record of :meth:`to_record`."""
+        scores = {name: np.array(own) for name, own in record["scores"].items()}
+        return cls(record["seed"], scores, record["figures"])
+
+    def to_record(self) -> dict[str, Any]:
+        """Return it as plain values, with the means of its measures."""
+        return {
+            "seed": self.seed,
+            "scores": {
+                name: scores.tolist() for name, scores in self.per_topic.items()
+            },
+            "means": {name: self.value(name) for name in self.per_topic},
+            "figures": dict(self.figures),
+            "machines": {name: m.name for name, m in self.machines.items()},
+        }
 
 
 Results = Mapping[str, Sequence[SeedResult]]
@@ -156,7 +179,7 @@ def mean_scores(results: Sequence[SeedResult]) -> dict[str, FloatArray]:
     return {
         name: np.mean([r.per_topic[name] for r in results], axis=0)
         for name, first in (results[0].per_topic.items() if results else ())
-        if all(np.shape(r.per_topic.get(name)) == first.shape for r in results)
+        if all(np.shape(r.per_topic.get(name, ())) == first.shape for r in results)
     }
 
 

@@ -186,6 +186,15 @@ def list_columns(keys: Iterable[str], **options: Any) -> tuple[Column, ...]:
     return tuple(Column(key, key, **options) for key in keys)
 
 
+def format_p(value: float) -> str:
+    """Return a p-value as text.
+
+    >>> format_p(0.0312), format_p(0.0000312)
+    ('0.0312', '3e-05')
+    """
+    return f"{value:.4f}" if value >= 1e-4 else f"{value:.0e}"
+
+
 def format_figure(figure: Content, column: Column) -> str:
     """Return a figure as text.
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from mathamr_kedro.evaluation.stats.significance import QUERY_SECONDS
-from mathamr_kedro.evaluation.tables.scores import Layout
+from mathamr_kedro.evaluation.tables.scores import Layout, SeedResult
 from mathamr_kedro.evaluation.tables.table import Column, Row, Table
 
 NDCG = Column("nDCG'", "nDCG'")
@@ -164,8 +164,8 @@ LAYOUTS: dict[str, Layout] = {
 }  # fmt: skip
 """Best-seed tables have a baseline and no ± in their title; the others hold means."""
 
-_Published = tuple[str, float, float, float, float | None]
-_TASK1: tuple[_Published, ...] = (
+_System = tuple[str, float, float, float, float | None]
+_TASK1: tuple[_System, ...] = (
     ("Approach0 / Struct.+ColBERT (Coco-MAE)", 0.546, 0.237, 0.360, 0.221),
     ("Kassaie et al. / RRF+LLM", 0.522, 0.195, 0.277, None),
     ("MSM / Ensemble RRF", 0.504, 0.157, 0.241, 0.138),
@@ -174,7 +174,7 @@ _TASK1: tuple[_Published, ...] = (
     ("DPRL / QQ-QA-AMR", 0.185, 0.040, 0.091, None),
     ("Thesis / MathAMR+", 0.334, 0.108, 0.236, 0.163),
 )
-_TASK2: tuple[_Published, ...] = (
+_TASK2: tuple[_System, ...] = (
     ("L2L / All (Unweighted)", 0.849, 0.620, 0.680, None),
     ("Amador et al. / Inner RRF (unofficial)", 0.773, 0.554, 0.632, None),
     ("Approach0 / Struct.+ColBERT", 0.720, 0.568, 0.688, 0.560),
@@ -185,6 +185,10 @@ _TASK2: tuple[_Published, ...] = (
     ("DPRL / MathAMR", 0.316, 0.160, 0.253, None),
     ("Thesis / MathAMR+", 0.507, 0.333, 0.588, 0.503),
 )
+_PUBLISHED = {
+    "4.19": ("Answer retrieval (Task 1)", _TASK1),
+    "4.21": ("Formula retrieval (Task 2)", _TASK2),
+}
 
 
 class _Quantity(NamedTuple):
@@ -218,23 +222,17 @@ EFFICIENCY: dict[str, tuple[str, tuple[_Quantity, ...]]] = {
 }
 
 
-def benchmark_table(task: str, ours: dict[str, dict[str, float]]) -> Table:
+def benchmark_table(number: str, ours: Mapping[str, SeedResult]) -> Table:
     """Return Table 4.19 (task 1) or 4.21 (task 2): published systems, then ours."""
-    number, title, published = {
-        "1": ("4.19", "Answer retrieval (Task 1)", _TASK1),
-        "2": ("4.21", "Formula retrieval (Task 2)", _TASK2),
-    }[task]
+    title, published = _PUBLISHED[number]
     keys = [column.key for column in EFFECTIVENESS]
-    rows = [
-        *((name, dict(zip(keys, values, strict=True))) for name, *values in published),
-        *((f"Ours / {name}", scores) for name, scores in ours.items()),
-    ]
-    return Table(
-        f"Table {number}: {title}, ARQMath-3",
-        ("System",),
-        EFFECTIVENESS,
-        tuple(Row.of((name,), values, EFFECTIVENESS) for name, values in rows),
-    )
+    found: dict[str, Mapping[str, float | None]] = {
+        name: dict(zip(keys, values, strict=True)) for name, *values in published
+    }
+    found |= {f"Ours / {name}": own.values(EFFECTIVENESS) for name, own in ours.items()}
+    rows = (Row.of((name,), values, EFFECTIVENESS) for name, values in found.items())
+    title = f"Table {number}: {title}, ARQMath-3"
+    return Table(title, ("System",), EFFECTIVENESS, tuple(rows))
 
 
 def efficiency_table(

@@ -9,6 +9,7 @@ from typing import Any
 
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.datasets import BuiltIndex
+from mathamr_kedro.evaluation.tables.costs import TASK_COUNTS
 from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
@@ -21,9 +22,6 @@ _INDEX = (
     "engine", "posts", "formulas", "vectors", "width", "bytes", "post_bytes",
     "formula_bytes", "bytes_from", "post_types", "seconds", "machine",
 )  # fmt: skip
-
-TASK_COUNTS = {"1": ("vectors", "post_bytes"), "2": ("formulas", "formula_bytes")}
-"""Which vectors of a type of post a task searches, and their bytes."""
 
 
 def describe_training(

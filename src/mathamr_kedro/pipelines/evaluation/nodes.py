@@ -11,11 +11,13 @@ from typing import Any
 import pyarrow as pa
 from matplotlib.figure import Figure
 
+from mathamr_kedro.amr import describe_parser
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import BuiltIndex, PenmanShards, RunFolder, ShardedTable
 from mathamr_kedro.evaluation.metrics import Protocol, evaluate_run
+from mathamr_kedro.evaluation.tables.report import DataFrame, Scoreboard, ScoredRun
 from mathamr_kedro.experiments import (
     COLLECTION,
     CellOutputs,
@@ -33,7 +35,6 @@ from mathamr_kedro.pipelines.evaluation.efficiency import (
     describe_systems,
     describe_training,
 )
-from mathamr_kedro.pipelines.evaluation.report import DataFrame, Scoreboard, ScoredRun
 from mathamr_kedro.runs import (
     TopicSet,
     find_blank_queries,
@@ -119,7 +120,8 @@ def report_evaluation(
     asked: list[Topic] = list(topics.records())
     blank = find_blank_queries(asked, formula_trees.find)
     unsearched = list_unsearched(system_runs, asked, blank)
-    report = scored_runs.write_report(efficiency, amr_parser, unsearched)
+    parser = describe_parser(amr_parser)
+    report = scored_runs.write_report(efficiency, parser, unsearched)
     return report, scored_runs.draw()
 
 
@@ -164,7 +166,9 @@ def score_folder(
             num_documents=size,
         )
         groups = tuple(evaluation.break_down(chosen.notes))
-        scored.append(ScoredRun(entry, evaluation, groups))
+        scored.append(
+            ScoredRun(*key, entry.system, evaluation, groups, entry.results, entry.ties)
+        )
     return scored
 
 

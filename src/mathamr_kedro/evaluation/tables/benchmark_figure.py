@@ -16,7 +16,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import LogLocator, NullFormatter
 
 from mathamr_kedro.evaluation.stats import Comparison
-from mathamr_kedro.experiments.benchmark import BenchmarkReport, CollectionScores
+from mathamr_kedro.evaluation.tables.benchmark import BenchmarkReport, CollectionScores
 
 _LOOKS = {
     "": {
@@ -122,7 +122,7 @@ def _draw_panel(
         )  # fmt: skip
         if is_reference:
             axes.axvline(mean, color=colour, linewidth=1, linestyle="--", zorder=0)
-    floor = scores.floors[measure]
+    floor = scores.scored.floors[measure]
     axes.axvline(floor, color=look["muted"], linewidth=1, linestyle=":", zorder=0)
     axes.annotate(
         "floor", (floor, 1), (0, 2), xycoords=("data", "axes fraction"), fontsize=7,
@@ -185,10 +185,10 @@ def _draw_cost_panel(
 ) -> None:
     measure = scores.benchmark.measures[0]
     places = {
-        row: (float(scores.costs[row]["milliseconds"]), scores.mean(row, measure))
+        row: (scores.mean(row, "milliseconds"), scores.mean(row, measure))
         for row in scores.timed
     }
-    sizes = {row: float(scores.costs[row].get("index_megabytes", 0)) for row in places}
+    sizes = {r: scores.systems[r].figures.get("index_megabytes", 0.0) for r in places}
     largest = max(sizes.values()) or 1.0
     for row, (time, score) in places.items():
         colour = look["reference"] if row == scores.reference else look["ours"]

@@ -8,10 +8,10 @@ import pytest
 from matplotlib.colors import to_hex
 
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.experiments.benchmark import BenchmarkReport
-from mathamr_kedro.experiments.benchmark_figure import draw_benchmarks, draw_costs
+from mathamr_kedro.evaluation.tables.benchmark import BenchmarkReport
+from mathamr_kedro.evaluation.tables.benchmark_figure import draw_benchmarks, draw_costs
 from tests.drawn_pages import keep_pages
-from tests.experiments.collection_scores import BEST, WORST, make_scores
+from tests.evaluation.tables.collection_scores import BEST, WORST, make_scores
 
 TESTS = TestConfig(num_samples=500, confidence=0.9)
 SYSTEMS = {
@@ -31,9 +31,7 @@ def report() -> BenchmarkReport:
         row: {"milliseconds": time, "index_megabytes": size}
         for row, (time, size) in COSTS.items()
     }
-    scores = [
-        replace(make_scores(name, **SYSTEMS), costs=costs) for name in ("1", "2", "3")
-    ]
+    scores = [make_scores(name, costs, **SYSTEMS) for name in ("1", "2", "3")]
     return BenchmarkReport(scores, TESTS)
 
 
@@ -104,9 +102,8 @@ def test_costs_are_dots_whose_area_is_the_index(report, pages):
 
 
 def test_systems_without_a_size_are_small_dots(report, pages):
-    scores = report.scored[0]
     bare = {row: {"milliseconds": time} for row, (time, _) in COSTS.items()}
-    draw_costs(replace(report, scored=[replace(scores, costs=bare)]))
+    draw_costs(replace(report, scored=[make_scores("1", bare, **SYSTEMS)]))
     assert [dot.get_sizes()[0] for dot in pages[0].axes[0].collections] == [18.0] * 4
     assert len(pages[0].axes) == 1
     assert pages[0].get_size_inches() == pytest.approx([6.2, 4.1])

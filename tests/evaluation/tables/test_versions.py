@@ -15,16 +15,16 @@ from mathamr_kedro.base.errors import (
 )
 from mathamr_kedro.base.parameters import merge_parameters
 from mathamr_kedro.evaluation.stats import TestConfig
+from mathamr_kedro.evaluation.tables.versions import (
+    Change,
+    compare_versions,
+    list_changes,
+)
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.grid import list_settings
 from mathamr_kedro.experiments.outcomes import summarise_experiment
 from mathamr_kedro.experiments.results import GridResults
-from mathamr_kedro.experiments.versions import (
-    Change,
-    ResultVersions,
-    compare_versions,
-    list_changes,
-)
+from mathamr_kedro.experiments.versions import ResultVersions
 from tests.experiments.cells import PARAMETERS, fill_store
 from tests.experiments.test_outcomes import MEANS, MODES
 

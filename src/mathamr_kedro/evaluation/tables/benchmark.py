@@ -1,0 +1,463 @@
+"""The benchmark: one table of systems × collections.
+
+```
+CollectionScores      the systems on one collection, between floor and ceiling
+   │                  every system against the reference
+   ▼
+BenchmarkReport   | System       |    Task 1, 2020 | ... | ms/query |
+                  | mathamr_plus | 0.801* / 0.667* |     |   10–214 |
+                  | bm25_graph   |  0.738 / 0.616† |     |        8 |
+                  and the means over sets, with intervals
+```
+
+``*`` differs significantly from ``†``, the reference of a collection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from mathamr_kedro.base.errors import ConfigurationError
+from mathamr_kedro.base.formatting import count_nouns
+from mathamr_kedro.evaluation.stats import (
+    Comparison,
+    TestConfig,
+    compare_with_baseline,
+    interval_over_sets,
+)
+from mathamr_kedro.evaluation.tables.comparison import (
+    ScoredSet,
+    describe_results,
+    list_bounds,
+)
+from mathamr_kedro.evaluation.tables.scores import SeedResult, describe_tests
+from mathamr_kedro.evaluation.tables.table import (
+    Column,
+    Content,
+    Figure,
+    Row,
+    Table,
+    format_figure,
+)
+
+BENCHMARK = "benchmark"
+"""Name of its result among those of experiments."""
+_HEADLINES = 2
+_TESTED = 2
+"""Topics that a test needs at least."""
+_BOUNDS = "*floor: random order*", "*ceiling: ideal order*"
+_REFERENCE = "*reference†*"
+_FOUND = {1: "texts", 2: "formulas"}
+"""What the sets of each task find."""
+_ORDINALS: tuple[str, ...] = ("first measure", "second measure")
+_SCORE = Column("score", "score")
+_TIME = Column("milliseconds", "ms/query", 1)
+_COSTS = (
+    _TIME,
+    Column("index_megabytes", "Index (MB)", 1),
+    Column("training_seconds", "Training (s)", 1),
+)
+"""Columns of what a system costs."""
+_PICTURE = """<picture><source media="(prefers-color-scheme: dark)" \
+srcset="{0}_dark.png"><img src="{0}.png" alt="{1}"></picture>
+"""
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A topic set of an environment, and how systems are compared on it."""
+
+    title: str
+    """Heading of its column."""
+    environment: str
+    """Whose evaluation is read; its parameters say how runs are scored."""
+    topic_set: str
+    measures: tuple[str, ...]
+    """Of the evaluation; the first two are the headline: tested, in the overview."""
+    reference: str
+    """Pattern of systems; all others are compared with the best of them."""
+    task: Literal[1, 2] = 1
+    """Answers or documents, formulas."""
+    variable: str = ""
+    """Environment variables that name the folders of the data, with blanks between
+    them; empty: none is needed."""
+    queries: int = 0
+    """Topics that should count; 0: not known."""
+    rows: Mapping[str, str] = field(default_factory=dict)
+    """Systems to the names of their rows, if they differ."""
+    in_mean: bool = True
+    """Whether the mean over collections counts it."""
+    papers: str = ""
+    """Overlays with the systems of the papers that its data allow."""
+    name: str = ""
+    """Key of the entry."""
+
+    def __post_init__(self) -> None:
+        if not self.measures:
+            raise ConfigurationError("Expected at least one measure (got none)")
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The measures that are tested and part of the overview."""
+        return self.measures[:_HEADLINES]
+
+    def with_papers(self) -> Benchmark:
+        """Return it over an environment with the systems of the papers, too."""
+        environment = "+".join(filter(None, (self.environment, self.papers)))
+        return replace(self, environment=environment)
+
+
+@dataclass(frozen=True)
+class CollectionScores:
+    """The systems of a benchmark; of their costs those of :data:`_COSTS`."""
+
+    benchmark: Benchmark
+    scored: ScoredSet
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Data, settings and software of the evaluation."""
+
+    @property
+    def systems(self) -> Mapping[str, SeedResult]:
+        """By row: scores of all measures, and costs."""
+        return self.scored.systems
+
+    @property
+    def reference(self) -> str | None:
+        """The row that all others are compared with: the best of its pattern."""
+        pattern = self.benchmark.reference
+        return next((row for row in self.ranked if fnmatchcase(row, pattern)), None)
+
+    @property
+    def timed(self) -> list[str]:
+        """Rows whose searches were timed."""
+        return [row for row, own in self.systems.items() if own.has(_TIME.key)]
+
+    @property
+    def num_topics(self) -> int:
+        """Topics that count in the first measure."""
+        first = next(iter(self.systems.values()))
+        return len(first.per_topic[self.benchmark.measures[0]])
+
+    def mean(self, row: str, measure: str) -> float:
+        """Return the mean over the topics that count."""
+        return self.systems[row].value(measure)
+
+    @property
+    def ranked(self) -> list[str]:
+        """Rows, the best by the first measure first."""
+        first = self.benchmark.measures[0]
+        return sorted(self.systems, key=lambda row: -self.mean(row, first))
+
+    def list_means(self, row: str) -> dict[str, float]:
+        """Return the means of the headline measures."""
+        return {m: self.mean(row, m) for m in self.benchmark.headline}
+
+    def compare(self, config: TestConfig) -> list[Comparison]:
+        """Test every row against the reference on the headline measures.
+
+        Returns:
+            The tests, one family; none for fewer than two topics.
+        """
+        reference = self.reference
+        if reference is None or self.num_topics < _TESTED:
+            return []
+        scores = {
+            row: {m: result.per_topic[m] for m in self.benchmark.headline}
+            for row, result in self.systems.items()
+        }
+        return compare_with_baseline(scores, reference, config)
+
+    def describe(self, tests: Sequence[Comparison]) -> dict[str, Any]:
+        """Return what a version of the result holds, as plain values."""
+        name = self.benchmark.name
+        facts = {
+            **self.facts,
+            "floors": dict(self.scored.floors),
+            "ceilings": dict(self.scored.ceilings),
+            "costs": {row: _describe_costs(self.systems[row]) for row in self.timed},
+        }
+        rows = {
+            row: [replace(result, figures={}, machines={})]
+            for row, result in self.systems.items()
+        }
+        return describe_results(
+            name, facts, rows, self.scored.topics, {name: tests}, {}
+        )
+
+
+@dataclass(frozen=True)
+class BenchmarkReport:
+    """All collections, with tests of every system against the reference."""
+
+    scored: Sequence[CollectionScores]
+    tests: TestConfig = field(default_factory=TestConfig)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    """Collections that were not scored, and why."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Version, machine and options of the command."""
+
+    @cached_property
+    def comparisons(self) -> dict[str, list[Comparison]]:
+        """Tests of the headline measures by collection; one family each."""
+        return {s.benchmark.name: s.compare(self.tests) for s in self.scored}
+
+    @cached_property
+    def tables(self) -> dict[str, Table]:
+        """The overview, the means over sets, then a table for each collection."""
+        details = {s.benchmark.name: self._detail(s) for s in self.scored}
+        means = {s.benchmark.name: self._compare_means(s) for s in self.averages}
+        return {"overview": self._summarise(), **means, **details}
+
+    def to_markdown(self) -> str:
+        """Return the page: the overview, then each collection."""
+        facts = "; ".join(f"{name}: {value}" for name, value in self.facts.items())
+        overview, *others = self.tables.values()
+        means, details = others[: len(self.averages)], others[len(self.averages) :]
+        parts = ["# Benchmark\n", *([f"{facts}.\n"] if facts else [])]
+        parts.append(overview.to_markdown())
+        parts += [table.to_markdown() for table in means]
+        parts.append(_PICTURE.format("figure", "Systems by collection"))
+        if any(s.timed for s in self.scored):
+            parts.append(_PICTURE.format("cost", "Quality and cost of the systems"))
+        for scores, table in zip(self.scored, details, strict=True):
+            parts += [f"## {scores.benchmark.title}\n", table.to_markdown()]
+        if self.skipped:
+            parts.append("## Skipped\n")
+            parts += [f"- {name}: {reason}" for name, reason in self.skipped.items()]
+            parts.append("")
+        return "\n".join(parts)
+
+    def describe(self) -> dict[str, Any]:
+        """Return what a version of the result holds, as plain values."""
+        named = {s.benchmark.name: s for s in self.scored}
+        return {
+            "experiment": BENCHMARK,
+            **self.facts,
+            "collections": {
+                name: found.describe(self.comparisons[name])
+                for name, found in named.items()
+            },
+            "skipped": dict(self.skipped),
+            "tables": {name: t.to_markdown() for name, t in self.tables.items()},
+        }
+
+    @cached_property
+    def averages(self) -> list[CollectionScores]:
+        """Means over the sets of each task, for systems that all of them have.
+
+        The "topics" are the sets; times are means over those of the sets.
+        """
+        found = []
+        for task, what in _FOUND.items():
+            sets = self._list_sets(task)
+            rows = [r for r in _list_rows(sets) if all(r in s.systems for s in sets)]
+            if len(sets) < _TESTED or not rows:
+                continue
+            entry = replace(
+                sets[0].benchmark,
+                name=f"mean_{what}",
+                title=f"Mean over {len(sets)} sets: {what}",
+                measures=_ORDINALS[: min(len(s.benchmark.headline) for s in sets)],
+            )
+            systems = {row: _average(entry, row, sets) for row in rows}
+            titles = tuple(s.benchmark.title for s in sets)
+            scored = ScoredSet(task, entry.name, titles, systems)
+            found.append(CollectionScores(entry, scored))
+        return found
+
+    def _list_sets(self, task: int) -> list[CollectionScores]:
+        """Return the collections of a task that count in its mean."""
+        found = [s for s in self.scored if s.benchmark.in_mean]
+        return [
+            s for s in found if s.benchmark.task == task and s.num_topics >= _TESTED
+        ]
+
+    @property
+    def _share(self) -> str:
+        """Of the intervals."""
+        return f"[{100 * self.tests.confidence:g} %]"
+
+    def _compare_means(self, average: CollectionScores) -> Table:
+        """Return the means over sets with their intervals, and those of differences."""
+        sets = self._list_sets(average.benchmark.task)
+        measures, reference = average.benchmark.measures, average.reference
+        columns = []
+        for name in measures:
+            columns += [Column(name, f"{name} {self._share}")]
+            columns += [_difference(name, self._share)]
+        columns.append(_TIME)
+        rows = []
+        for row in average.ranked:
+            values: dict[str, Content | float] = dict(
+                average.systems[row].values([_TIME])
+            )
+            for place, name in enumerate(measures):
+                own = [_of_topics(s, row, place) for s in sets]
+                values[name] = self._average_sets(own)
+                if reference is not None and row != reference:
+                    other = [_of_topics(s, reference, place) for s in sets]
+                    pairs = zip(own, other, strict=True)
+                    difference = self._average_sets([a - b for a, b in pairs])
+                    values[_difference(name).key] = difference
+            rows.append(Row.of((row,), values, columns, row == reference))
+        notes = [
+            f"Each set weighs the same: {'; '.join(average.scored.topics)}. Intervals "
+            "are over the queries of the sets, not over sets."
+        ]
+        if reference is not None:
+            notes.append("† Reference: the best of its pattern by the first mean.")
+        title = average.benchmark.title
+        return Table(title, ("System",), tuple(columns), tuple(rows), tuple(notes))
+
+    def _average_sets(self, sets: Sequence[Any]) -> Figure:
+        mean, interval = interval_over_sets(sets, self.tests.confidence)
+        return Figure(mean, interval=interval)
+
+    def _summarise(self) -> Table:
+        """Return systems × collections: the headline measures, means and times."""
+        columns = [Column(s.benchmark.name, s.benchmark.title) for s in self.scored]
+        columns.append(_TIME)
+        rows = [self._summarise_row(name) for name in _list_rows(self.scored)]
+        floor, ceiling = _BOUNDS
+        lines = {floor: [s.scored.floors for s in self.scored]}
+        if all(s.reference for s in self.scored):
+            lines[_REFERENCE] = [s.list_means(str(s.reference)) for s in self.scored]
+        lines[ceiling] = [s.scored.ceilings for s in self.scored]
+        for label, values in lines.items():
+            cells = {
+                s.benchmark.name: _join(own[m] for m in s.benchmark.headline)
+                for s, own in zip(self.scored, values, strict=True)
+            }
+            rows.append(Row.of((label,), cells, columns))
+        title, notes = "Systems and benchmarks", tuple(self._list_notes())
+        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+
+    def _summarise_row(self, name: str) -> Row:
+        cells: list[Content] = []
+        times: list[float] = []
+        for s in self.scored:
+            if name not in s.systems:
+                cells.append(None)
+                continue
+            tests = self.comparisons[s.benchmark.name]
+            marked = {t.measure for t in tests if t.condition == name and t.significant}
+            means = s.list_means(name).items()
+            shown = _join(Figure(mean, marked=m in marked) for m, mean in means)
+            cells.append(shown + ("†" if name == s.reference else ""))
+            times += s.systems[name].values([_TIME]).values()
+        spans = [f"{t:,.0f}" for t in (min(times), max(times))] if times else []
+        return Row((name,), (*cells, "–".join(dict.fromkeys(spans)) or None))
+
+    def _list_notes(self) -> list[str]:
+        """Explain the table of all collections."""
+        config = self.tests
+        sizes = sorted(len(found) for found in self.comparisons.values())
+        span = " to ".join(str(n) for n in dict.fromkeys((sizes[0], sizes[-1])))
+        how = config.describe(f"the {span}")
+        how += "" if config.correction == "none" else " of a benchmark"
+        measures: dict[str, list[str]] = {}
+        for s in self.scored:
+            found = measures.setdefault(" / ".join(s.benchmark.headline), [])
+            found.append(s.benchmark.title)
+        usual = max(measures, key=lambda m: len(measures[m]))
+        others = [f" {'; '.join(t)}: {m}." for m, t in measures.items() if m != usual]
+        return [
+            f"Measures: {usual}.{''.join(others)}",
+            f"† Reference of the column. * Differs from it with p < {config.alpha:g} "
+            f"({how}).",
+        ]
+
+    def _detail(self, scores: CollectionScores) -> Table:
+        """Return one collection: all measures, intervals, times and sizes."""
+        benchmark = scores.benchmark
+        tests = self.comparisons[benchmark.name]
+        columns: list[Column] = []
+        for m in benchmark.measures:
+            columns.append(Column(m, m))
+            if m in benchmark.headline:
+                columns.append(_difference(m, self._share))
+        columns += _COSTS
+        rows = []
+        for row in scores.ranked:
+            values: dict[str, Content | float] = dict(
+                scores.systems[row].values(columns)
+            )
+            for t in tests:
+                if t.condition == row:
+                    values[t.measure] = Figure(t.mean, marked=t.significant)
+                    difference = Figure(t.difference, interval=t.interval)
+                    values[_difference(t.measure).key] = difference
+            rows.append(Row.of((row,), values, columns, row == scores.reference))
+        floors, ceilings = scores.scored.floors, scores.scored.ceilings
+        rows += list_bounds(_BOUNDS, floors, ceilings, columns)
+        notes = (*describe_tests(tests, self.tests), *_list_notes(scores))
+        title = f"{benchmark.title}: {count_nouns(scores.num_topics, 'topic')}"
+        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+
+
+def _difference(measure: str, share: str = "") -> Column:
+    """Return the column of differences to the reference."""
+    return Column(f"{measure} difference", f"to † {share}", signed=True)
+
+
+def _join(scores: Iterable[Figure | float]) -> str:
+    figures = (s if isinstance(s, Figure) else Figure(s) for s in scores)
+    return " / ".join(format_figure(figure, _SCORE) for figure in figures)
+
+
+def _list_rows(scored: Sequence[CollectionScores]) -> list[str]:
+    return list(dict.fromkeys(row for s in scored for row in s.systems))
+
+
+def _average(
+    entry: Benchmark, row: str, sets: Sequence[CollectionScores]
+) -> SeedResult:
+    """Return the means of each set as if they were topics, and the mean time."""
+    columns = zip(*(s.list_means(row).values() for s in sets), strict=False)
+    scores = dict(zip(entry.measures, map(np.array, columns), strict=True))
+    times = [own for s in sets for own in s.systems[row].values([_TIME]).values()]
+    mean = {_TIME.key: float(np.mean(times))} if len(times) == len(sets) else {}
+    return SeedResult(0, scores, mean)
+
+
+def _of_topics(scores: CollectionScores, row: str, place: int) -> Any:
+    return scores.systems[row].per_topic[scores.benchmark.headline[place]]
+
+
+def _describe_costs(result: SeedResult) -> dict[str, Any]:
+    time, *others = result.values(_COSTS).items()
+    machine = result.machines[_TIME.key].name
+    return dict([time, ("machine", machine), *others])
+
+
+def _list_notes(scores: CollectionScores) -> list[str]:
+    """Explain times and sizes, name the machines, and say what is missing."""
+    notes = []
+    timed = [scores.systems[row] for row in scores.timed]
+    if timed:
+        used = dict.fromkeys(own.machines[_TIME.key].name for own in timed)
+        notes.append(
+            "ms/query: the search; sentence encoders read the query in this time, "
+            "graphs of queries are encoded before it. On "
+            f"{'; '.join(used)}. Index: vectors of what may be returned."
+        )
+        if any(own.has("training_seconds") for own in timed):
+            notes[-1] += " Training: all epochs, wherever they ran."
+    expected = scores.benchmark.queries
+    if expected not in (0, scores.num_topics):
+        notes.append(
+            f"Expected {expected:,} queries that count (got {scores.num_topics:,})"
+            ": these are not the topics or judgments that the suite describes."
+        )
+    absent = ", ".join(scores.facts.get("not_available", ()))
+    if absent:
+        notes.append(
+            f"Not available: {absent} (`mathamr models` says what is missing)."
+        )
+    return notes
