@@ -313,7 +313,8 @@ def _compare(
         name: [SeedResult(seed=0, per_topic=_counted_scores(evaluation))]
         for name, evaluation in evaluations.items()
     }
-    table, tests = best_seed_table(layout, results, config)
+    table = best_seed_table(layout, results, config)
+    tests = table.tests or ()
     match output:
         case "json":
             rows = [test.to_record() for test in tests]
@@ -333,7 +334,7 @@ def _counted_scores(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _show_comparison(table: ResultTable, tests: list[Comparison]) -> None:
+def _show_comparison(table: ResultTable, tests: Sequence[Comparison]) -> None:
     head = (
         "run", "mean", "difference", "95 % interval", "t", "p (t)", "p (random.)",
         "p (Bonf.)", "p (Holm)", "better/equal/worse",

@@ -322,6 +322,8 @@ class FinishedCell:
                 },
                 costs.figures(system),
                 costs.machines(system),
+                self.folder.name,
+                str(system),
             )
         means = [
             m for m in self.metrics if (m["task"], m["topic_set"]) == (task, topic_set)

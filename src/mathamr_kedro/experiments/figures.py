@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mathamr_kedro.base.figures import add_legend, draw_bars, make_figure, write_names
-from mathamr_kedro.evaluation.tables import SeedResult, select_best_seed
-from mathamr_kedro.experiments.outcomes import Outcome
+from mathamr_kedro.evaluation.tables import Outcome, Results, select_best_seed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 else:
     Figure = object  # Kedro looks the types of nodes up: it need not wait for pictures
-
-_Results = Mapping[str, Sequence[SeedResult]]
 
 
 def draw_outcome(outcome: Outcome) -> tuple[Figure, Figure, Figure]:
@@ -30,7 +27,7 @@ def draw_outcome(outcome: Outcome) -> tuple[Figure, Figure, Figure]:
 
 
 def _draw_topic_differences(
-    results: _Results, baseline: str, measure: str, topics: Sequence[str]
+    results: Results, baseline: str, measure: str, topics: Sequence[str]
 ) -> Figure:
     """Draw the difference to the baseline on every topic.
 
@@ -57,7 +54,7 @@ def _draw_topic_differences(
     return figure
 
 
-def _draw_seeds(results: _Results, measure: str) -> Figure:
+def _draw_seeds(results: Results, measure: str) -> Figure:
     """Draw the mean over topics of every seed."""
     figure, (axes,) = make_figure(f"{measure} of every seed")
     for place, found in enumerate(results.values()):
@@ -68,7 +65,7 @@ def _draw_seeds(results: _Results, measure: str) -> Figure:
     return figure
 
 
-def _draw_tradeoff(results: _Results, measure: str) -> Figure:
+def _draw_tradeoff(results: Results, measure: str) -> Figure:
     """Draw effectiveness against queries per second, one point per seed."""
     figure, (axes,) = make_figure(f"{measure} against throughput")
     for name, found in results.items():

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.evaluation.stats import QUERY_SECONDS
-from mathamr_kedro.evaluation.tables import ScoredSet, SeedResult
+from mathamr_kedro.evaluation.tables import (
+    Results,
+    ScoredSet,
+    SeedResult,
+    select_best_seed,
+)
 from mathamr_kedro.experiments.cells import CellStore, FinishedCell
 from mathamr_kedro.experiments.grid import SYSTEM, Cell, Experiment, list_cells
 
@@ -79,20 +84,14 @@ class GridResults:
                 gathered.setdefault(row, []).append(result)
         return gathered
 
-    def choose_shown(self, topic_set: str) -> tuple[ShownRun, ...]:
+    def choose_shown(self, results: Results) -> tuple[ShownRun, ...]:
         """Return the run of each row's best seed, as the best-seed tables choose it."""
-        measure = self.experiment.measures[0]
-        best: dict[str, tuple[tuple[float, int], ShownRun]] = {}
-        for cell, done in self.finished:
-            scored = done.read_scores(self.experiment.task, topic_set)
-            systems = _name_strategies(cell, scored, self.experiment)
-            if self.experiment.rows == "conditions":
-                systems = {cell.condition: next(iter(systems.values()))}
-            for row, system in systems.items():
-                reached = scored.systems[system].value(measure), -cell.seed
-                if row not in best or reached > best[row][0]:
-                    best[row] = reached, ShownRun(row, done, system)
-        return tuple(shown for _, shown in best.values())
+        cells = {done.folder.name: done for _, done in self.finished}
+        best = {
+            row: select_best_seed(found, self.experiment.measures[0])
+            for row, found in results.items()
+        }
+        return tuple(ShownRun(row, cells[r.cell], r.system) for row, r in best.items())
 
     def describe_missing(self) -> str:
         """Return the unfinished cells, seed by seed."""

@@ -38,7 +38,7 @@ def score(seed: int, *means: float) -> SeedResult:
 
 def test_published_rows_stand_beside_ours_with_means_over_seeds():
     results = {"a": [score(1, 0.5, 0.4), score(2, 0.7, 0.4)], "b": [score(1, 0.2)]}
-    table, tests = read().fill(results, TESTS)
+    table = read().fill(results, TESTS)
     assert [row.labels for row in table.rows] == [
         ("A", "published, whole collection"), ("A", "here"),
         ("B", "published, whole collection"), ("B", "here"),
@@ -48,7 +48,7 @@ def test_published_rows_stand_beside_ours_with_means_over_seeds():
     assert " 0.7343 |" in page and "0.6000 ± 0.1414" in page
     assert "| B" in page and "0.2000*" in page  # far below its baseline on each topic
     assert "Not run here: D." in page
-    assert {(t.condition, t.measure) for t in tests} == {("B", "nDCG'@10")}
+    assert {(t.condition, t.measure) for t in table.tests} == {("B", "nDCG'@10")}
     assert "Bonferroni correction over 1 tests" in page
 
 
@@ -57,7 +57,7 @@ def test_a_row_may_be_several_systems_under_headings():
     ours = {"Original": "a", "RRF": "b"}
     rows = {"A": {"published": [0.6882, 0.7158], "ours": ours}}
     results = {"a": [score(1, 0.5, 0.4)], "b": [score(1, 0.5, 0.6)]}
-    table, _ = read(columns=columns, rows=rows).fill(results, TESTS)
+    table = read(columns=columns, rows=rows).fill(results, TESTS)
     assert "Original P'@10" in table.to_markdown()
     assert [f.value for f in table.rows[1].figures] == pytest.approx([0.4, 0.6])
 
@@ -70,11 +70,11 @@ def test_headings_may_be_tested_against_one_of_them():
     }
     results = {"a": [score(1, 0.5, 0.4)], "b": [score(1, 0.5, 0.6)]}
     stated = read(columns=columns, rows=rows, baseline="Original")
-    table, tests = stated.fill(results, TESTS)
+    table = stated.fill(results, TESTS)
     marks = [[f.marked for f in row.figures] for row in table.rows]
     assert marks == [[False, True], [False, False]]
     assert "Bonferroni correction over 2 tests" in table.to_markdown()
-    assert {t.baseline for t in tests} == {"Original"}
+    assert {t.baseline for t in table.tests} == {"Original"}
 
 
 def test_a_table_without_a_figure_of_ours_is_not_written():

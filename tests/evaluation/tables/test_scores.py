@@ -91,8 +91,8 @@ def make_results(seeds=(1, 2, 3)):
 
 def test_asterisks_mark_what_differs_from_the_baseline_after_correction():
     results = make_results()
-    table, tests = best_seed_table(LAYOUT, results)
-    assert len(tests) == 4  # two conditions on two measures; QPS has no topics
+    table = best_seed_table(LAYOUT, results)
+    assert len(table.tests) == 4  # two conditions on two measures; QPS has no topics
     by_name = {row.labels[0]: row for row in table.rows}
     assert [f.marked for f in by_name["Both"].figures] == [True, True, False]
     assert [f.marked for f in by_name["SLT-only"].figures] == [False] * 3
@@ -110,38 +110,38 @@ def test_asterisks_mark_what_differs_from_the_baseline_after_correction():
 def test_rows_keep_the_order_of_the_layout_and_missing_ones_are_empty():
     results = make_results()
     del results["slt"]
-    table, tests = best_seed_table(LAYOUT, {k: results[k] for k in ("none", "both")})
+    table = best_seed_table(LAYOUT, {k: results[k] for k in ("none", "both")})
     assert [row.labels[0] for row in table.rows] == ["Both", "SLT-only", "None"]
     assert table.rows[1].figures == (None, None, None)
-    assert len(tests) == 2
+    assert len(table.tests) == 2
 
 
 def test_a_baseline_alone_is_tested_against_nothing():
-    table, tests = best_seed_table(LAYOUT, {"none": make_results()["none"]})
-    assert (tests, table.notes) == ([], ())
+    table = best_seed_table(LAYOUT, {"none": make_results()["none"]})
+    assert (table.tests, table.notes) == ((), ())
     assert table.rows[2].figures[2] == Figure(20.0)
 
 
 def test_one_seed_for_all_conditions_that_share_models():
     results = make_results()
     results["both"][0].per_topic["nDCG'"][:] = 0.99
-    own, _ = best_seed_table(LAYOUT, results)
-    shared, _ = best_seed_table(replace(LAYOUT, same_seed=True), results)
+    own = best_seed_table(LAYOUT, results)
+    shared = best_seed_table(replace(LAYOUT, same_seed=True), results)
     assert own.rows[0].figures[2] == Figure(10.0)  # its own best is seed 1
     assert shared.rows[0].figures[2] == Figure(20.0)  # the baseline's best is seed 2
 
 
 def test_without_significance_the_note_says_so():
     results = make_results()
-    _, tests = best_seed_table(LAYOUT, results)
-    table, _ = best_seed_table(LAYOUT, results, TestConfig(alpha=0.0))
+    tests = best_seed_table(LAYOUT, results).tests
+    table = best_seed_table(LAYOUT, results, TestConfig(alpha=0.0))
     assert any(test.significant for test in tests)
     assert table.notes[-1].startswith("† Baseline. No condition differs")
 
 
 def test_without_baseline_there_are_no_tests():
-    table, tests = best_seed_table(replace(LAYOUT, baseline=None), make_results())
-    assert (tests, table.notes) == ([], ())
+    table = best_seed_table(replace(LAYOUT, baseline=None), make_results())
+    assert (table.tests, table.notes) == ((), ())
     assert not any(row.is_baseline for row in table.rows)
 
 
@@ -209,29 +209,29 @@ def make_timed(machines=(A, A, A)):
 
 def test_throughput_is_tested_on_the_time_of_each_query():
     results = make_timed()
-    table, tests = best_seed_table(TIMED, results)
-    assert [t.measure for t in tests] == ["nDCG'", "t"] * 2
+    table = best_seed_table(TIMED, results)
+    assert [t.measure for t in table.tests] == ["nDCG'", "t"] * 2
     both, slt, _ = table.rows
     assert (both.figures[1].marked, slt.figures[1].marked) == (True, False)
     assert both.figures[1].value == pytest.approx(100, rel=0.05)  # QPS, not seconds
     best = {n: r[1].per_topic["t"] for n, r in results.items()}  # seed 2
     p = stats.ttest_rel(best["both"], best["none"]).pvalue
-    assert tests[1].p_t == pytest.approx(p)
+    assert table.tests[1].p_t == pytest.approx(p)
     assert "Bonferroni correction over 4 tests" in table.notes[-2]
     assert table.notes[-1] == "QPS: measured on Xeon, 8 cores."
 
 
 def test_batches_leave_throughput_untested_aloud():
-    table, tests = best_seed_table(TIMED, make_results())
-    assert {t.measure for t in tests} == {"nDCG'"}
+    table = best_seed_table(TIMED, make_results())
+    assert {t.measure for t in table.tests} == {"nDCG'"}
     assert table.notes[-1].startswith("QPS is not tested")
 
 
 def test_times_of_another_machine_are_not_tested():
     results = make_timed()
     results["both"] = make_timed((B, B, B))["both"]
-    table, tests = best_seed_table(TIMED, results)
-    assert [(t.condition, t.measure) for t in tests] == [
+    table = best_seed_table(TIMED, results)
+    assert [(t.condition, t.measure) for t in table.tests] == [
         ("both", "nDCG'"), ("slt", "nDCG'"), ("slt", "t"),
     ]  # fmt: skip
     assert not table.rows[0].figures[1].marked

@@ -50,8 +50,8 @@ def results_of(number: str, machine: Machine = GPU):
 def test_every_table_is_built_and_rendered(number):
     layout, results = LAYOUTS[number], results_of(number)
     if number in BEST_SEED:
-        table, tests = best_seed_table(layout, results)
-        assert len(tests) == len(layout.columns) * (len(layout.rows) - 1)
+        table = best_seed_table(layout, results)
+        assert len(table.tests) == len(layout.columns) * (len(layout.rows) - 1)
     else:
         table = mean_table(layout, results)
     assert all(f is not None for row in table.rows for f in row.figures)
@@ -83,8 +83,7 @@ def test_every_table_is_built_and_rendered(number):
 )  # fmt: skip
 def test_headers_and_rows_are_those_of_the_thesis(number, header, first, last):
     build = best_seed_table if number in BEST_SEED else mean_table
-    built = build(LAYOUTS[number], results_of(number))
-    table = built[0] if isinstance(built, tuple) else built
+    table = build(LAYOUTS[number], results_of(number))
     lines = table.to_markdown().splitlines()[2:]
     cells = [[c.strip() for c in line.strip("| ").split("|")] for line in lines]
     assert "|".join(cells[0]) == header
@@ -103,7 +102,7 @@ def test_strategies_are_compared_on_one_model():
         ]
         for name, values in scores.items()
     }
-    table, _ = best_seed_table(layout, results)
+    table = best_seed_table(layout, results)
     shown = [row.figures[0].value for row in table.rows if row.figures[0]]
     assert shown == [0.4, 0.1]
 
@@ -113,7 +112,7 @@ def test_auxiliary_loss_compares_three_strategies_within_one_family():
     groups = list(dict.fromkeys(column.group for column in layout.columns))
     assert groups == ["ColBERT MaxSim", "Doc-VN + MaxSim", "Single-Vector"]
     assert [column.title for column in layout.columns] == ["nDCG'", "P'@10"] * 3
-    _, tests = best_seed_table(layout, results_of("4.17"))
+    tests = best_seed_table(layout, results_of("4.17")).tests
     assert len(tests) == 4 * 3 * 2
 
 
@@ -159,7 +158,7 @@ def test_figures_have_units_and_decimals_of_the_thesis(number, shown):
     ]
     name = next(iter(layout.rows))
     if number in BEST_SEED:
-        table, _ = best_seed_table(layout, {name: seeds})
+        table = best_seed_table(layout, {name: seeds})
     else:
         table = mean_table(layout, {name: seeds})
     line = table.to_markdown().splitlines()[4]

@@ -12,7 +12,8 @@ from kedro.io import CatalogProtocol, DatasetError
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
-from mathamr_kedro.evaluation.tables import list_columns, tabulate_means
+from mathamr_kedro.evaluation.tables import list_columns
+from mathamr_kedro.evaluation.tables.comparison import tabulate_means
 from mathamr_kedro.project.hints import complete_commands
 
 _MEASURES = 4

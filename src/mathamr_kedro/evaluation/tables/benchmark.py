@@ -32,8 +32,8 @@ from mathamr_kedro.evaluation.stats import (
     interval_over_sets,
 )
 from mathamr_kedro.evaluation.tables.comparison import (
+    Outcome,
     ScoredSet,
-    describe_results,
     list_bounds,
 )
 from mathamr_kedro.evaluation.tables.scores import SeedResult, describe_tests
@@ -176,19 +176,20 @@ class CollectionScores:
     def describe(self, tests: Sequence[Comparison]) -> dict[str, Any]:
         """Return what a version of the result holds, as plain values."""
         name = self.benchmark.name
-        facts = {
-            **self.facts,
-            "floors": dict(self.scored.floors),
-            "ceilings": dict(self.scored.ceilings),
-            "costs": {row: _describe_costs(self.systems[row]) for row in self.timed},
-        }
-        rows = {
-            row: [replace(result, figures={}, machines={})]
-            for row, result in self.systems.items()
-        }
-        return describe_results(
-            name, facts, rows, self.scored.topics, {name: tests}, {}
+        scored = self.scored.results.items()
+        outcome = Outcome(
+            name,
+            self.benchmark.title,
+            {
+                **self.facts,
+                "floors": dict(self.scored.floors),
+                "ceilings": dict(self.scored.ceilings),
+                "costs": {row: _list_costs(self.systems[row]) for row in self.timed},
+            },
+            {r: [replace(own, figures={}, machines={})] for r, (own,) in scored},
+            topics=self.scored.topics,
         )
+        return outcome.describe() | {"tests": {name: [t.to_record() for t in tests]}}
 
 
 @dataclass(frozen=True)
@@ -430,7 +431,7 @@ def _of_topics(scores: CollectionScores, row: str, place: int) -> Any:
     return scores.systems[row].per_topic[scores.benchmark.headline[place]]
 
 
-def _describe_costs(result: SeedResult) -> dict[str, Any]:
+def _list_costs(result: SeedResult) -> dict[str, Any]:
     time, *others = result.values(_COSTS).items()
     machine = result.machines[_TIME.key].name
     return dict([time, ("machine", machine), *others])

@@ -13,14 +13,10 @@ from mathamr_kedro.evaluation.tables.scores import (
     Results,
     SeedResult,
     best_seed_table,
-    mean_table,
 )
 from mathamr_kedro.evaluation.tables.table import Column, Row, Table, list_columns
 from mathamr_kedro.evaluation.tables.thesis import EFFECTIVENESS
 
-Tables = dict[str, Table]
-Tests = dict[str, list[Comparison]]
-"""Tests by table: what is behind its asterisks."""
 Bounds = Mapping[str, float]
 """Means by measure."""
 
@@ -37,6 +33,60 @@ class ScoredSet:
     """Of all that is judged in random order."""
     ceilings: Bounds = field(default_factory=dict)
     """Of the ideal order."""
+
+    @property
+    def results(self) -> Results:
+        """By system, of one seed."""
+        return {name: [result] for name, result in self.systems.items()}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Results with their tables: what a version of a result holds."""
+
+    name: str
+    title: str
+    facts: Mapping[str, Any]
+    """Data, settings and software."""
+    results: Results = field(default_factory=dict)
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    baseline: str = ""
+    measure: str = "nDCG'"
+    """The one that plots show."""
+    notes: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    """Of the scores by topic, in their order."""
+    cells: Sequence[Mapping[str, Any]] = ()
+    """Of an experiment."""
+    missing: Sequence[str] = ()
+    """Names of its unfinished cells."""
+    shown: Sequence[Any] = ()
+    """Runs whose results are shown as examples."""
+
+    @property
+    def tests(self) -> dict[str, tuple[Comparison, ...]]:
+        """Tests by table: what is behind its asterisks."""
+        return {n: t.tests for n, t in self.tables.items() if t.tests is not None}
+
+    def describe(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "experiment": self.name,
+            **self.facts,
+            "package_version": importlib.metadata.version("mathamr-kedro"),
+            "cells": list(self.cells),
+            "missing": list(self.missing),
+            "topics": list(self.topics),
+            "rows": _list_records(self.results),
+            "tests": _list_records(self.tests),
+            "tables": {n: table.to_markdown() for n, table in self.tables.items()},
+        }
+
+
+def _list_records(
+    groups: Mapping[str, Sequence[SeedResult] | Sequence[Comparison]],
+) -> dict[str, list[dict[str, Any]]]:
+    return {name: [own.to_record() for own in found] for name, found in groups.items()}
 
 
 def plain_layouts(
@@ -65,27 +115,7 @@ def plain_layouts(
     }
 
 
-def tabulate(
-    layouts: Mapping[str, Layout], results: Results, config: TestConfig
-) -> tuple[Tables, Tests]:
-    """Return tables by name, and the tests of those that show best seeds.
-
-    One of means never has asterisks (thesis 4.2).
-    """
-    tables: Tables = {}
-    tests: Tests = {}
-    for name, layout in layouts.items():
-        shown = {row: results[row] for row in layout.rows if row in results}
-        if layout.baseline is not None and "±" not in layout.title:
-            tables[name], tests[name] = best_seed_table(layout, shown, config)
-        else:
-            tables[name] = mean_table(layout, shown)
-    return tables, tests
-
-
-def compare_systems(
-    scored: ScoredSet, config: TestConfig
-) -> tuple[Table, list[Comparison]]:
+def compare_systems(scored: ScoredSet, config: TestConfig) -> Table:
     """Return the table of all systems with floor and ceiling; the first is tested."""
     first, *_ = scored.systems
     known = scored.systems[first].per_topic
@@ -98,11 +128,10 @@ def compare_systems(
         baseline=first,
         select_by=shown[0].key,
     )
-    results = {name: [result] for name, result in scored.systems.items()}
-    table, tests = best_seed_table(layout, results, config)
+    table = best_seed_table(layout, scored.results, config)
     labels = ("(random order)", "(ideal order)")
     bounds = list_bounds(labels, scored.floors, scored.ceilings, shown)
-    return replace(table, rows=(*table.rows, *bounds)), tests
+    return replace(table, rows=(*table.rows, *bounds))
 
 
 def tabulate_means(
@@ -131,31 +160,3 @@ def list_bounds(
     for label, values in zip(labels, (floors, ceilings), strict=True):
         if any(column.key in values for column in columns):
             yield Row.of((label,), values, columns)
-
-
-def describe_results(
-    name: str,
-    facts: Mapping[str, Any],
-    results: Results,
-    topics: Sequence[str],
-    tests: Mapping[str, Sequence[Comparison]],
-    tables: Mapping[str, Table],
-    **cells: Sequence[Any],
-) -> dict[str, Any]:
-    """Return what a version of a result holds, as plain values.
-
-    ``cells``: the ``cells`` of an experiment, and those that are ``missing``.
-    """
-    return {
-        "experiment": name,
-        **facts,
-        "package_version": importlib.metadata.version("mathamr-kedro"),
-        "cells": list(cells.get("cells", ())),
-        "missing": list(cells.get("missing", ())),
-        "topics": list(topics),
-        "rows": {row: [r.to_record() for r in found] for row, found in results.items()},
-        "tests": {
-            name: [t.to_record() for t in found] for name, found in tests.items()
-        },
-        "tables": {name: table.to_markdown() for name, table in tables.items()},
-    }

@@ -23,12 +23,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.evaluation.stats.significance import (
     Comparison,
+    FloatArray,
     TestConfig,
+    TopicScores,
     compare_with_baseline,
 )
 from mathamr_kedro.evaluation.tables.scores import (
@@ -84,21 +84,15 @@ class PaperTable:
                 f"Expected one of {known} as baseline (got {self.baseline!r})"
             )
 
-    def fill(
-        self, results: Results, config: TestConfig
-    ) -> tuple[Table, list[Comparison]] | None:
-        """Return the table and its tests; ``None`` if nothing of it was found here.
+    def fill(self, results: Results, config: TestConfig) -> Table | None:
+        """Return the table with its tests; ``None`` if nothing of it was found here.
 
         Ours are means over seeds; what is tested are the scores of each topic, averaged
         over seeds, so no seed is chosen by the topics that it is tested on.
         """
         columns = tuple(map(self._read_column, self.columns))
-        own = {name: _join(row, columns, results) for name, row in self.rows.items()}
-        own = {
-            n: f
-            for n, f in own.items()
-            if any(r.has(c.key) for r in f for c in columns)
-        }
+        own = {name: _join(row, results) for name, row in self.rows.items()}
+        own = {n: f for n, f in own.items() if any(r.values(columns) for r in f)}
         if not own:
             return None
         tests = self._test(own, columns, config)
@@ -114,7 +108,7 @@ class PaperTable:
         notes = [*table.notes, *describe_tests(tests, config)]
         if absent:
             notes.append(f"Not run here: {', '.join(absent)}.")
-        return replace(table, notes=tuple(notes)), tests
+        return replace(table, notes=tuple(notes), tests=tuple(tests) or None)
 
     def _test(
         self, own: Results, columns: Sequence[Column], config: TestConfig
@@ -125,7 +119,7 @@ class PaperTable:
             for name, found in means.items()
         }
         if self._has_heading(columns):
-            scores = _turn(scores, columns)
+            scores = _turn(scores)
         if self.baseline not in scores:
             return []
         return compare_with_baseline(scores, self.baseline, config)
@@ -139,49 +133,34 @@ class PaperTable:
         return Column(name, title, decimals=self.decimals, group=group)
 
 
-def fill_papers(
-    papers: Mapping[str, PaperTable], results: Results, config: TestConfig
-) -> tuple[dict[str, Table], dict[str, list[Comparison]]]:
-    """Return the tables that have a figure of ours, and their tests, by name."""
-    tables, tests = {}, {}
-    for name, paper in papers.items():
-        filled = paper.fill(results, config)
-        if filled is not None:
-            tables[f"paper_{name}"], found = filled
-            if found:
-                tests[f"paper_{name}"] = found
-    return tables, tests
-
-
-def _join(
-    row: PaperRow, columns: Sequence[Column], results: Results
-) -> Sequence[SeedResult]:
+def _join(row: PaperRow, results: Results) -> Sequence[SeedResult]:
     """Return ours over seeds; scores of several systems under their headings."""
-    if row.ours is None or isinstance(row.ours, str):
+    if not isinstance(row.ours, Mapping):
         return results.get(row.ours or "", ())
-    parts = {group: results.get(name, ()) for group, name in row.ours.items()}
-    seeds = [{r.seed: r for r in found} for found in parts.values()]
-    joined = []
-    for seed in sorted(set.intersection(*(set(found) for found in seeds))):
-        by_group = {g: found[seed] for g, found in zip(parts, seeds, strict=True)}
-        scores = {
-            c.key: by_group[c.group].per_topic[c.title]
-            for c in columns
-            if c.group in by_group and c.title in by_group[c.group].per_topic
-        }
-        joined.append(SeedResult(seed, scores))
-    return joined
+    parts = {
+        heading: {r.seed: r for r in results.get(name, ())}
+        for heading, name in row.ours.items()
+    }
+    return [
+        SeedResult(
+            seed,
+            {
+                f"{heading}: {measure}": scores
+                for heading, found in parts.items()
+                for measure, scores in found[seed].per_topic.items()
+            },
+        )
+        for seed in sorted(set.intersection(*map(set, parts.values())))
+    ]
 
 
-def _turn(
-    scores: Mapping[str, Mapping[str, np.ndarray]], columns: Sequence[Column]
-) -> dict[str, dict[str, np.ndarray]]:
+def _turn(scores: TopicScores) -> dict[str, dict[str, FloatArray]]:
     """Return scores by heading, then by row and measure, as ``"row: measure"``."""
-    found: dict[str, dict[str, np.ndarray]] = {}
-    for name, values in scores.items():
-        for c in columns:
-            if c.key in values:
-                found.setdefault(c.group, {})[f"{name}: {c.title}"] = values[c.key]
+    found: dict[str, dict[str, FloatArray]] = {}
+    for row, values in scores.items():
+        for key, own in values.items():
+            heading, _, measure = key.rpartition(": ")
+            found.setdefault(heading, {})[f"{row}: {measure}"] = own
     return found
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,9 @@ class SeedResult:
     figure with the name of a measure is shown instead of its mean."""
     machines: Mapping[str, Machine] = field(default_factory=dict)
     """Where values were measured that depend on it, by their names: times, memory."""
+    cell: str = ""
+    system: str = ""
+    """Of which evaluation, and which system of it, they are."""
 
     def value(self, name: str) -> float:
         """Return a figure, or the mean of a measure over topics."""
@@ -119,10 +123,21 @@ class Layout:
     """
 
 
+def tabulate(layout: Layout, results: Results, config: TestConfig) -> Table:
+    """Return the table of best seeds, or that of means if its title promises them.
+
+    One of means never has asterisks (thesis 4.2).
+    """
+    shown = {row: results[row] for row in layout.rows if row in results}
+    if layout.baseline is None or "±" in layout.title:
+        return mean_table(layout, shown)
+    return best_seed_table(layout, shown, config)
+
+
 def best_seed_table(
     layout: Layout, results: Results, config: TestConfig | None = None
-) -> tuple[Table, list[Comparison]]:
-    """Return the table of each condition's best seed, with asterisks, and the tests.
+) -> Table:
+    """Return the table of each condition's best seed, with asterisks and their tests.
 
     Only columns with one value per topic are tested; they and all conditions beside
     the baseline are one family for the correction. Times of another machine than the
@@ -141,7 +156,7 @@ def best_seed_table(
     notes = (*layout.notes, *describe_tests(tests, config))
     layout = replace(layout, notes=(*notes, *_untested_notes(layout, tests)))
     shown = {name: [result] for name, result in best.items()}
-    return mean_table(layout, shown, tests), tests
+    return replace(mean_table(layout, shown, tests), tests=tuple(tests))
 
 
 def mean_table(
@@ -156,19 +171,17 @@ def mean_table(
     """
     _check_conditions(layout, results)
     layout = _name_devices(layout, results)
+    title = layout.title
     if all(len(found) <= 1 for found in results.values()):
-        title = _SPREAD.sub("one seed", layout.title)
-        layout = replace(layout, title=title)
+        title = _SPREAD.sub("one seed", title)
     marked = {(t.condition, t.measure) for t in tests if t.significant}
-    rows = tuple(
-        row for name in layout.rows for row in _list_rows(layout, name, results, marked)
-    )
+    rows = (_list_rows(layout, name, results, marked) for name in layout.rows)
     notes = (
         *layout.notes,
         *_seed_notes(layout, results),
         *_machine_notes(layout, results),
     )
-    return Table(layout.title, layout.label_titles, layout.columns, rows, notes)
+    return Table(title, layout.label_titles, layout.columns, (*chain(*rows),), notes)
 
 
 def mean_scores(results: Sequence[SeedResult]) -> dict[str, FloatArray]:

@@ -18,6 +18,7 @@ from itertools import groupby
 from typing import Any, TypeAlias
 
 from mathamr_kedro.base.formatting import format_score
+from mathamr_kedro.evaluation.stats import Comparison
 
 MISSING = "–"
 """Shown if there is no figure."""
@@ -97,6 +98,8 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    tests: tuple[Comparison, ...] | None = None
+    """Those behind its asterisks; ``None``: nothing was to be tested."""
 
     def list_lines(self) -> list[list[str]]:
         """Return the texts of all cells by line, the titles first."""

@@ -8,11 +8,16 @@ the experiments.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from mathamr_kedro.evaluation.stats.significance import QUERY_SECONDS
 from mathamr_kedro.evaluation.tables.scores import Layout, SeedResult
-from mathamr_kedro.evaluation.tables.table import Column, Row, Table
+from mathamr_kedro.evaluation.tables.table import (
+    Column,
+    Figure,
+    Row,
+    Table,
+    format_figure,
+)
 
 NDCG = Column("nDCG'", "nDCG'")
 MAP = Column("MAP'", "MAP'")
@@ -191,35 +196,27 @@ _PUBLISHED = {
 }
 
 
-class _Quantity(NamedTuple):
-    """One line of an efficiency table."""
-
-    key: str
-    title: str
-    form: str
-    """Format of the value, e.g. ``"{:.2f} GB"``."""
-
-
-EFFICIENCY: dict[str, tuple[str, tuple[_Quantity, ...]]] = {
+EFFICIENCY: dict[str, tuple[str, tuple[Column, ...]]] = {
     "4.20": (
         "Table 4.20: Efficiency, Task 1",
         (
-            _Quantity("minutes_per_epoch", "Training time", "{:.1f} min/epoch"),
-            _Quantity("memory_gigabytes", "{device} peak memory", "{:.2f} GB"),
-            _Quantity("parameters", "Model parameters", "{:,.0f}"),
-            _Quantity("index_gigabytes", "Index size", "{:.2f} GB"),
-            _Quantity("vectors", "Number of vectors", "{:,.0f}"),
-            _Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
+            Column("minutes_per_epoch", "Training time", 1, unit=" min/epoch"),
+            Column("memory_gigabytes", "{device} peak memory", 2, unit=" GB"),
+            Column("parameters", "Model parameters", 0),
+            Column("index_gigabytes", "Index size", 2, unit=" GB"),
+            Column("vectors", "Number of vectors", 0),
+            Column("QPS", "Query throughput", 2, unit=" queries/sec"),
         ),
     ),
     "4.22": (
         "Table 4.22: Efficiency, Task 2",
         (
-            _Quantity("formulas", "Number of indexed formulas", "{:,.0f}"),
-            _Quantity("QPS", "Query throughput", "{:.2f} queries/sec"),
+            Column("formulas", "Number of indexed formulas", 0),
+            Column("QPS", "Query throughput", 2, unit=" queries/sec"),
         ),
     ),
 }
+"""What is a column elsewhere is a row of these."""
 
 
 def benchmark_table(number: str, ours: Mapping[str, SeedResult]) -> Table:
@@ -253,11 +250,11 @@ def efficiency_table(
     Row(labels=('Number of indexed formulas',), figures=('21,515,119',), \
 is_baseline=False)
     """
-    title, quantities = EFFICIENCY[number]
-    titles = [q.title.replace("{device}", device).strip() for q in quantities]
-    rows = [
-        Row((name,), (q.form.format(values[q.key]) if q.key in values else None,))
-        for name, q in zip(titles, quantities, strict=True)
-    ]
-    columns = (Column("value", "Value"),)
-    return Table(title, ("Metric",), columns, tuple(rows), notes)
+    title, lines = EFFICIENCY[number]
+    known = [line for line in lines if line.key in values]
+    shown = {c.key: format_figure(Figure(values[c.key]), c) for c in known}
+    rows = tuple(
+        Row((c.title.replace("{device}", device).strip(),), (shown.get(c.key),))
+        for c in lines
+    )
+    return Table(title, ("Metric",), (Column("value", "Value"),), rows, notes)

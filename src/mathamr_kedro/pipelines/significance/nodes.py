@@ -12,6 +12,7 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.types import VisualId
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import ShardedTable
+from mathamr_kedro.evaluation.tables import Outcome
 from mathamr_kedro.experiments import CellStore, describe_key, read_experiment
 from mathamr_kedro.experiments.examples import (
     ExampleTexts,
@@ -20,7 +21,6 @@ from mathamr_kedro.experiments.examples import (
     write_pair,
 )
 from mathamr_kedro.experiments.outcomes import (
-    Outcome,
     summarise_evaluation,
     summarise_experiment,
 )
