@@ -35,7 +35,7 @@ class ScoredSet:
     """Of the ideal order."""
 
     @property
-    def results(self) -> Results:
+    def results(self) -> dict[str, Sequence[SeedResult]]:
         """By system, of one seed."""
         return {name: [result] for name, result in self.systems.items()}
 
