@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,7 +14,13 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.records import Topic
-from mathamr_kedro.systems import Collection, Rankings, read_system, registry
+from mathamr_kedro.systems import (
+    LEARNING,
+    Collection,
+    Rankings,
+    learns,
+    read_system,
+)
 from mathamr_kedro.systems.__main__ import main
 from mathamr_kedro.systems.base import LearningSystem
 from tests.systems.trained import SystemFolder
@@ -71,35 +78,41 @@ class Toy(LearningSystem):
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "LEARNING", {"toy": "x:Toy"})
-    module = type("module", (), {"Toy": Toy})
-    monkeypatch.setattr(registry, "import_module", lambda name: module)
+def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Toy, "steps", [])
 
 
+VALUES = {"class": f"{__name__}:Toy"}
+
+
+def create(base: Path, seed: int = 1, data: str = "d1", **values: Any) -> SystemFolder:
+    read = Collection(checksums={"formulas": data})
+    return SystemFolder.create(base, "toy", {**VALUES, **values}, seed, read)
+
+
 def test_an_unknown_system_is_told_the_known_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"No system is named 'tox'.*'toy'"):
-        read_system("tox", {})
+    with pytest.raises(ConfigurationError, match=r"No system is named 'ssem'.*'ssemb'"):
+        read_system("ssem", {})
     with pytest.raises(ConfigurationError, match=r"systems\.toy\.modl"):
-        read_system("toy", {"modl": {}})
+        read_system("toy", {**VALUES, "modl": {}})
+
+
+def test_all_systems_of_papers_learn_and_baselines_do_not() -> None:
+    assert all(learns(read_system(name, {})) for name in LEARNING)
+    assert not learns(read_system("bm25", {}))
 
 
 def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None:
     sources = Collection(checksums={"formulas": "d1"})
-
-    def create(seed: int = 1, **values: Any) -> SystemFolder:
-        return SystemFolder.create(tmp_path, "toy", values, seed, sources)
-
-    found = create()
+    found = create(tmp_path)
     assert found.counts == {"formulas": 0}
     with pytest.raises(MissingInputError, match="stage 'training'"):
         found.index(sources)
-    assert main([str(found.folder)]) == 0
+    assert main(found.arguments) == 0
     assert found.train() == [{"epoch": 1, "loss": 0.5, "seconds": 0.1}]
     counts = found.index(sources)
     assert (counts["bytes"], counts["rankers"]) == (3, {"1": ["toy"]})
-    again = create()
+    again = create(tmp_path)
     assert (again.folder, again.train()) == (found.folder, found.train())
     topic = Topic("A.1", "task1", 0, "", (), "", (), None, None, None, None, None)
     (hits,) = again.open(sources)[1]["toy"]([topic], 5)
@@ -109,23 +122,41 @@ def test_a_training_is_prepared_trained_and_indexed_once(tmp_path: Path) -> None
 
 def test_what_decides_the_weights_has_a_folder_of_its_own(tmp_path: Path) -> None:
     sources = Collection(checksums={"formulas": "d1", "topics": "t1"})
-
-    def create(seed: int, values: Any, data: str = "d1") -> SystemFolder:
-        given = Collection(checksums={"formulas": data})
-        return SystemFolder.create(tmp_path, "toy", values, seed, given)
-
-    first = create(1, {})
-    others = [create(2, {}), create(1, {"model": {"width": 4}}), create(1, {}, "d2")]
+    first = create(tmp_path)
+    wider = create(tmp_path, model={"width": 4})
+    others = [create(tmp_path, seed=2), wider, create(tmp_path, data="d2")]
     assert len({f.folder for f in (first, *others)}) == 4
+    assert others[0].prepared == first.prepared  # another seed reads the same
     first.train()
     first.index(sources)
-    deeper = create(1, {"search": {"depth": 9}})
+    deeper = create(tmp_path, search={"depth": 9})
     assert deeper.folder == first.folder
     deeper.index(sources)
     assert len(list((first.folder / "indexes").iterdir())) == 2
     assert json.loads((first.folder / "system.json").read_text())["parameters"] == {
-        "search": {"depth": 9}
-    }
+        **VALUES, "search": {"depth": 9}
+    }  # fmt: skip
+
+
+def test_what_was_half_prepared_is_prepared_again(tmp_path: Path) -> None:
+    prepared = create(tmp_path).prepared
+    (prepared / "prepared.json").unlink()
+    (prepared / "half").touch()
+    assert create(tmp_path).prepared == prepared
+    assert {file.name for file in prepared.iterdir()} == {"a.txt", "prepared.json"}
+    assert Toy.steps == ["prepare", "prepare"]
+
+
+def test_a_training_is_copied_to_where_a_run_finds_it(tmp_path: Path) -> None:
+    """Trained on another machine, from a copy of what was prepared."""
+    here = create(tmp_path / "here")
+    there = tmp_path / "there" / "data"
+    shutil.copytree(here.prepared, there / here.prepared.name)
+    out = tmp_path / "there" / "trained"
+    assert main([str(there / here.prepared.name), "--out", str(out)]) == 0
+    shutil.copytree(out / here.folder.name, here.folder, dirs_exist_ok=True)
+    assert len(create(tmp_path / "here").train()) == 1
+    assert Toy.steps == ["prepare", "train"]
 
 
 def test_a_folder_that_was_not_prepared_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,12 @@ from typing import Any
 
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.systems import Collection, Query
-from mathamr_kedro.systems.training import Training, build_index, read_counts
+from mathamr_kedro.systems.training import (
+    Prepared,
+    Training,
+    build_index,
+    read_counts,
+)
 
 TARGETS = {1: "posts", 2: "formulas"}
 
@@ -43,7 +48,17 @@ class SystemFolder(Training):
     def create(
         cls, base: Path, name: str, values: Mapping[str, Any], seed: int, data: Any
     ) -> SystemFolder:
-        return cls.prepare(base / name, name, values, seed, data)
+        prepared = Prepared.make(base / "prepared", name, values, seed, data)
+        return cls.begin(base / name, name, values, seed, prepared)
+
+    @property
+    def counts(self) -> Mapping[str, Any]:
+        return Prepared(self.prepared).counts
+
+    @property
+    def arguments(self) -> list[str]:
+        """Those of ``python -m mathamr_kedro.systems`` that train it."""
+        return [str(self.prepared), "--out", str(self.folder.parent)]
 
     def index(self, data: Collection) -> Mapping[str, Any]:
         counts = read_counts(self._build(data))

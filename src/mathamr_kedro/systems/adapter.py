@@ -55,7 +55,7 @@ from mathamr_kedro.learning.loop import (
     rise_and_fall,
 )
 from mathamr_kedro.model import current_compute, info_nce
-from mathamr_kedro.systems.base import Collection, Epochs, Index
+from mathamr_kedro.systems.base import Collection, Epochs, Index, LearningSystem
 from mathamr_kedro.systems.folds import hash_to_unit
 from mathamr_kedro.systems.query import Target
 from mathamr_kedro.systems.weights import autocast
@@ -120,7 +120,7 @@ class AdapterConfig:
     model: ModelConfig = field(default_factory=ModelConfig)
 
 
-class Adapter:
+class Adapter(LearningSystem):
     """A sentence encoder with low-rank adapters, trained on pairs of texts."""
 
     Config: ClassVar[type] = AdapterConfig

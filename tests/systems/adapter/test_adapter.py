@@ -17,9 +17,10 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.systems import Collection, Query, read_system
 from mathamr_kedro.systems import adapter as adapter_training
 from mathamr_kedro.systems.adapter import TextPairs, draw_batches
-from mathamr_kedro.systems.training import Training, build_index
+from mathamr_kedro.systems.training import build_index
 from mathamr_kedro.text import SentenceEncoder, find_text_model
 from tests.systems.marf.conftest import TrainingPair, make_post, text_model
+from tests.systems.trained import SystemFolder
 
 pytest.importorskip("peft")
 
@@ -57,8 +58,8 @@ def settings(text_model, tmp_path):
     }  # fmt: skip
 
 
-def prepare(folder, settings, data=None) -> Training:
-    return Training.prepare(folder, "adapter", settings, 1, data or collect())
+def prepare(folder, settings, data=None) -> SystemFolder:
+    return SystemFolder.create(folder, "adapter", settings, 1, data or collect())
 
 
 def test_trained_on_pairs_it_finds_answers(settings, tmp_path):
@@ -130,7 +131,7 @@ def test_teachers_keep_it_near_them(settings, text_model, tmp_path):
         vectors = SentenceEncoder(training.model).encode(texts)
         far[weight] = np.abs(vectors @ vectors.T - wanted).mean()
     assert far[30] < far[0] / 2
-    said = np.load(training.folder / "prepared" / "taught" / "more.npy")
+    said = np.load(training.prepared / "taught" / "more.npy")
     np.testing.assert_allclose(np.linalg.norm(said, axis=1), 1, atol=2e-3)
 
 

@@ -210,7 +210,7 @@ def test_training_needs_torch_and_numpy_only(sample, tmp_path):
 import sys
 sys.modules.update(dict.fromkeys({hidden!r}))
 from mathamr_kedro.systems.__main__ import main
-sys.exit(main([{str(made.folder)!r}]))
+sys.exit(main({made.arguments!r}))
 """
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code],

@@ -30,7 +30,6 @@ from mathamr_kedro.systems.marf.networks import ContextEncoder
 from mathamr_kedro.systems.marf.posts import read_post
 from mathamr_kedro.systems.marf.search import MarfModel
 from mathamr_kedro.systems.marf.training import TrainingPosts
-from mathamr_kedro.systems.training import Training
 from tests.conftest import PROJECT
 from tests.systems.marf.conftest import SMALL, make_post, make_sources, make_topic
 from tests.systems.trained import SystemFolder
@@ -61,7 +60,7 @@ def test_what_is_prepared_can_be_counted(trained) -> None:
     counts = trained.counts
     assert counts["pairs"] + counts["validation_pairs"] == 24
     assert counts["posts"] == 48
-    posts = TrainingPosts(trained.folder / "prepared")
+    posts = TrainingPosts(trained.prepared)
     assert posts.formulas.counts[[0, 29]].tolist() == [2, 0]
     assert posts.texts.lengths[0] > 2
     rows = posts.formulas.find(np.array([0, 1, 29]), np.array([1, 0, 0]))
@@ -76,8 +75,8 @@ def test_which_formulas_are_fused_is_no_matter_of_what_is_learnt(
         values = {
             "model": {**SMALL, "context": str(text_model), "selection": selection}
         }
-        training = Training.prepare(tmp_path, "marf", values, 1, sources)
-        found[selection] = TrainingPosts(training.folder / "prepared")
+        folder = SystemFolder.create(tmp_path, "marf", values, 1, sources)
+        found[selection] = TrainingPosts(folder.prepared)
     one, all_of_them = found["longest"], found["several"]
     assert one.formulas.counts.tolist() == all_of_them.formulas.counts.tolist()
     assert one.fused.counts.max() == 1 < all_of_them.fused.counts.max()
@@ -94,8 +93,7 @@ def test_answers_with_many_votes_are_right_too(tmp_path, text_model) -> None:
     counts = create(tmp_path, text_model, sources).counts
     assert counts["pairs"] + counts["validation_pairs"] == 25
     assert counts["posts"] == 49
-    folder = create(tmp_path, text_model, sources).folder / "prepared"
-    prepared = TrainingPosts(folder)
+    prepared = TrainingPosts(create(tmp_path, text_model, sources).prepared)
     # formulas are learnt from accepted answers only
     assert counts["pairs_by_votes"] == len(prepared.pairs) - len(prepared.accepted)
     assert counts["pairs_by_votes"] == 1
@@ -119,7 +117,7 @@ def test_pretraining_learns_masked_tokens_and_adds_those_of_latex(
     tmp_path, text_model
 ) -> None:
     folder = create(tmp_path, text_model, make_prose(), pretraining=PRETRAINED)
-    context = ContextEncoder(folder.folder / "prepared" / "context")
+    context = ContextEncoder(folder.prepared / "context")
     pieces = context.tokenizer.tokenize(r"so $\frac{1}{2}\Gamma\gamma$")
     assert {r"\frac", r"\Gamma", r"\gamma"} <= {*pieces}
     base = ContextEncoder(text_model)
@@ -192,7 +190,7 @@ def test_a_start_that_no_epoch_betters_is_kept(
         assert f"{part}: no epoch was better than the start" in caplog.text
     before, after = (
         read_arrays(f / "context" / "model.safetensors")
-        for f in (folder.folder / "prepared", folder.model)
+        for f in (folder.prepared, folder.model)
     )
     for name, array in before.items():
         np.testing.assert_array_equal(after[name], array, err_msg=name)
@@ -318,7 +316,7 @@ def test_fine_tuning_changes_the_context_encoder(tmp_path, text_model, sources) 
     history = folder.train()
     losses = [r["loss"] for r in history if r["part"] == "context"]
     assert losses[1] < losses[0]
-    before = read_arrays(folder.folder / "prepared" / "context" / "model.safetensors")
+    before = read_arrays(folder.prepared / "context" / "model.safetensors")
     after = read_arrays(folder.model / "context" / "model.safetensors")
     assert any((after[name] != before[name]).any() for name in after)
 
@@ -378,7 +376,7 @@ def test_a_phase_keeps_its_other_defaults() -> None:
 @pytest.mark.slow
 def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
     """Without the packages that read collections and without sentence-transformers."""
-    folder = create(tmp_path, text_model, sources).folder
+    folder = create(tmp_path, text_model, sources)
     hidden = ["pyarrow", "penman", "kedro", "pandas", "nltk", "lxml", "scipy",
               "sentence_transformers", "qdrant_client",
               "torch_geometric"]  # fmt: skip
@@ -386,13 +384,13 @@ def test_training_runs_on_a_bare_machine(tmp_path, text_model, sources) -> None:
         "import sys\n"
         f"for name in {hidden!r}: sys.modules[name] = None\n"
         "from mathamr_kedro.systems.__main__ import main\n"
-        f"sys.exit(main([{str(folder)!r}]))"
+        f"sys.exit(main({folder.arguments!r}))"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert len(json.loads((folder / "history.json").read_text())) == 4
+    assert len(json.loads((folder.folder / "history.json").read_text())) == 4
 
 
 SPAN = re.compile(r'<span class="math-container" id="(\d+)">(.*?)</span>', re.S)

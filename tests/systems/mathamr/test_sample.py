@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.datasets.systems import TABLES, collect
+from mathamr_kedro.datasets.artefact import TABLES, collect
 from mathamr_kedro.evaluation.metrics import evaluate_run, protocol_of
 from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.runs import list_topic_sets

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -93,7 +92,7 @@ def test_each_topic_is_searched_by_a_model_that_did_not_learn_from_it(
     trained, monkeypatch
 ):
     folds = json.loads((trained.model / "folds.json").read_text())
-    triples = read_triples(trained.folder / "prepared" / "triples.jsonl")
+    triples = read_triples(trained.prepared / "triples.jsonl")
     assert folds.keys() == {t.topic_id for t in triples}
     sources = make_sources()
     trained.index(sources)
@@ -242,17 +241,18 @@ def write_weights(folder: Path) -> dict[str, dict[str, np.ndarray]]:
 
 @pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, text_model):
-    whole = create(tmp_path / "whole", text_model, epochs=2, folds=2)
-    killed = tmp_path / "killed"
-    shutil.copytree(whole.folder, killed)
-    checkpoint = killed / "model" / "0.pt"
-    kill_module("mathamr_kedro.systems", str(killed), after=("*/0.pt", 1))
+    whole, killed = (
+        create(tmp_path / name, text_model, epochs=2, folds=2)
+        for name in ("whole", "killed")
+    )
+    checkpoint = killed.model / "0.pt"
+    kill_module("mathamr_kedro.systems", *killed.arguments, after=("*/0.pt", 1))
     assert checkpoint.exists()
-    assert not (killed / "history.json").exists()
-    command = [sys.executable, "-m", "mathamr_kedro.systems"]
-    command += [str(killed), str(whole.folder)]
-    subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
-    ends = [write_weights(folder / "model") for folder in (whole.folder, killed)]
+    assert not (killed.folder / "history.json").exists()
+    for folder in (whole, killed):
+        command = [sys.executable, "-m", "mathamr_kedro.systems", *folder.arguments]
+        subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
+    ends = [write_weights(folder.model) for folder in (whole, killed)]
     assert ends[0].keys() == ends[1].keys() == {"0", "1", ALL}
     for model, weights in ends[0].items():
         for name, value in weights.items():
@@ -287,10 +287,10 @@ def test_what_cannot_be_trained_says_why(tmp_path, text_model):
     folder = create(tmp_path, text_model, learning_rate=1e30, epochs=1)
     with pytest.raises(TrainingError, match="lower its learning_rate"):
         folder.train()
-    (folder.folder / "prepared" / "triples.jsonl").unlink()
+    (folder.prepared / "triples.jsonl").unlink()
     with pytest.raises(MissingInputError, match=r"triples\.jsonl"):
         folder.train()
-    assert main([str(folder.folder)]) == 1
+    assert main(folder.arguments) == 1
 
 
 @pytest.mark.parametrize(

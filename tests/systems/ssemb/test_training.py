@@ -75,11 +75,11 @@ def test_a_stopped_training_ends_with_the_same_weights(tmp_path, monkeypatch):
 def test_a_killed_process_goes_on_to_the_same_weights(tmp_path):
     killed, whole = (prepare(tmp_path / name) for name in ("killed", "whole"))
     place = ("*/checkpoint.pt", 2)
-    kill_module("mathamr_kedro.systems", str(killed.folder), after=place)
+    kill_module("mathamr_kedro.systems", *killed.arguments, after=place)
     assert not (killed.folder / "history.json").exists()
-    command = [sys.executable, "-m", "mathamr_kedro.systems"]
-    folders = [str(f.folder) for f in (killed, whole)]
-    subprocess.run([*command, *folders], stderr=subprocess.DEVNULL, check=True)
+    for folder in (killed, whole):
+        command = [sys.executable, "-m", "mathamr_kedro.systems", *folder.arguments]
+        subprocess.run(command, stderr=subprocess.DEVNULL, check=True)
     for name, value in read_weights(whole).items():
         assert np.array_equal(value, read_weights(killed)[name]), name
 
