@@ -16,11 +16,9 @@ SHOWN = {
     "formula_trees": r"<TreeStore: trees of 0 distinct formulas, in .*trees.sqlite>",
     "amr_graphs": r"<PenmanShards: 6 graphs, in .*/03_primary/amr_graphs>",
     "graph_blocks": r"<GraphBlocks: 1 variant: 6 graphs, in .*/graph_blocks>",
-    "mathamr_plus.prepared": r"<PreparedStore: \[<PreparedGraphs: 6 posts, "
-    r"[\d,]{2,} nodes, in .*>\], in .*/prepared_graphs>",
-    "mathamr_plus.model": r"<Encoder: vectors of 8 numbers, in .*/encoders/training-0>",
-    "mathamr_plus.vectors": r"<VectorStores: 6 posts by \w+, in .*/06_models>",
-    "mathamr_plus.index": r"<BuiltVectorIndex: 6 posts, .* by edge, in .*/indexes/\w+>",
+    "mathamr_plus.prepared": r"<PreparedGraphs: 6 posts, [\d,]{2,} nodes, in .*>",
+    "mathamr_plus.model": r"<Encoder: vectors of 8 numbers, in .*/mathamr_plus/\w+>",
+    "mathamr_plus.index": r"<BuiltIndex of mathamr_plus, in .*/indexes/\w+>",
     "experiment_cells": r"<CellStore: 0 finished cells, in .*/experiment_cells>",
 }
 

@@ -51,7 +51,7 @@ TABLES: Mapping[str, str] = {
 """The datasets that the parts of a :class:`~mathamr_kedro.systems.Collection` are."""
 
 _INDEX = "index.json"
-_REMEDY = "delete its folder and run the stage 'indexing' again"
+_REMEDY = "run the stage 'indexing' again"
 _RECORDS = {
     "formulas": "FormulaInstance",
     "training_formulas": "FormulaInstance",
@@ -107,16 +107,15 @@ class ArtefactDataset(PathDataset[Artefact, Any]):
                 f"{str(self._path)!r} is missing; run the stage {self._stage!r}"
             )
         remedy = f"delete it and run the stage {self._stage!r} again"
-        place = dict(read_json(self._path, remedy)).get("artefact")
-        if place is None:
+        pointer = read_json(self._path, remedy)
+        if not isinstance(pointer, dict) or "artefact" not in pointer:
             raise MissingInputError(
                 f"Expected a pointer of this version in {str(self._path)!r} (got one "
                 f"of an earlier version); run the stage {self._stage!r} again"
             )
         package, _, name = self._kind.rpartition(".")
-        return load_obj(name, package)(
-            Path(os.path.normpath(self._path.parent / place))
-        )
+        folder = Path(os.path.normpath(self._path.parent / pointer["artefact"]))
+        return load_obj(name, package)(folder)
 
     def _describe(self) -> dict[str, Any]:
         return {**super()._describe(), "kind": self._kind}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_kedro.datasets.systems import TABLES, collect
+from mathamr_kedro.datasets.artefact import TABLES, collect
 from tests.conftest import PROJECT
 
 pytestmark = pytest.mark.slow
