@@ -268,9 +268,6 @@ class TestTerminal:
 
         assert ask() == ask("--system", "words+vectors")
         assert ask("--system", "with_question") != ask("--system", "maxsim-exact")
-        both = ask("--system", "combined")
-        assert sum(score for _, score in both) == pytest.approx(0, abs=1e-6)
-        assert {key for key, _ in both} == {key for key, _ in ask()}
         assert ask("--with", "bm25")[0][0] == "6"
         assert [key for key, _ in ask("--system", "bm25")] == ["6"]
         strategy = list_search_strategies(Strategy())["with_question"]

@@ -170,7 +170,7 @@ def test_explanation_has_all_pairs_and_both_graphs(client: TestClient) -> None:
     assert "<style" not in found["graphs"]["post"]
 
 
-@pytest.mark.parametrize("system", [None, "bm25", "combined", "mathamr_plus+bm25"])
+@pytest.mark.parametrize("system", [None, "bm25", "maxsim-exact", "mathamr_plus+bm25"])
 def test_the_score_that_is_explained_is_that_of_the_search(client, system) -> None:
     asked = {"q": QUESTION, "top": 2} | ({"system": system} if system else {})
     for result in client.get("/api/search", params=asked).json()["results"]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr_kedro.systems.mathamr_plus import Strategy
-from mathamr_kedro.systems.mathamr_plus.strategies import search_posts
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
 from mathamr_kedro.vectors.store import GraphRange, StoreWriter, VectorStore
 
@@ -98,25 +96,6 @@ class SlowIndex:
         }
         return slow_ranking(scores, depth), scores
 
-    def combined(self, query, candidates, depth, weight=1.0, types=None):
-        """The best by either score, both standardised over these and added."""
-        listed, parts = set(), []
-        for order, scores in (
-            self.maxsim(query.vectors, candidates, types),
-            self.documents(query.document(), candidates, types),
-        ):
-            listed.update(order)
-            parts.append(scores)
-        combined = dict.fromkeys(listed, 0.0)
-        for scores, share in zip(parts, (1.0, weight), strict=True):
-            known = [scores[key] for key in listed]
-            mean = sum(known) / len(known)
-            spread = (sum((s - mean) ** 2 for s in known) / len(known)) ** 0.5
-            if spread > 1e-9:
-                for key in listed:
-                    combined[key] += share * (scores[key] - mean) / spread
-        return slow_ranking(combined, depth), combined
-
     def walk_per_vector(self, query, ef, depth, types=None):
         """Thesis 3.5.2: the best ``ef`` posts of each vector, ordered by MaxSim."""
         union = set()
@@ -164,15 +143,6 @@ def check_engine(index, twin, depth=20, types=None, width=WIDTH):
         pool, _ = twin.documents(document, 9, types)
         order, scores = twin.maxsim(query.vectors, 10_000, types)
         check_hits(hits, ([k for k in order if k in pool][:depth], scores))
-        for weight, candidates in ((1.0, 9), (0.4, 50)):
-            strategy = Strategy(
-                "combined",
-                candidates=candidates,
-                document_weight=weight,
-                post_types=tuple(types or ()),
-            )
-            (hits,) = search_posts(index, strategy, {}, [query], depth)
-            check_hits(hits, twin.combined(query, candidates, depth, weight, types))
         (lists,) = index.list_best([query.vectors], depth, types=[types, None])
         for found, wanted in zip(lists, (types, None), strict=True):
             assert {*found} == {*twin.maxsim(query.vectors, depth, wanted)[0]}

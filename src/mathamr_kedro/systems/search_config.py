@@ -61,22 +61,18 @@ class SearchConfig:
 def list_search_strategies(strategy: Strategy) -> dict[str, Strategy]:
     """Return the strategy of the index by its name, and what else people ask by.
 
-    ``combined`` is MaxSim and document vectors together; ``with_question`` is the
-    strategy with the weights of the constants above.
+    ``with_question`` is the strategy with the weights of the constants above.
     """
-    combined = replace(strategy, retrieval="combined", name="combined")
-    found = {strategy.name: strategy, combined.name: combined}
-    if strategy.retrieval == "single":  # no parts to weigh
-        return found | {"with_question": strategy}
-    has_weight = strategy.retrieval == "combined"  # of its own, document_weight
-    weighted = replace(
-        strategy,
-        name="with_question",
-        with_question=_WITH_QUESTION,
-        with_document=0.0 if has_weight else _WITH_DOCUMENT,
-        sentence_weight=_SENTENCE_WEIGHT,
-    )
-    return found | {weighted.name: weighted}
+    weighted = strategy
+    if strategy.retrieval != "single":  # which has no parts to weigh
+        weighted = replace(
+            strategy,
+            name="with_question",
+            with_question=_WITH_QUESTION,
+            with_document=_WITH_DOCUMENT,
+            sentence_weight=_SENTENCE_WEIGHT,
+        )
+    return {strategy.name: strategy, "with_question": weighted}
 
 
 def name_rankings(

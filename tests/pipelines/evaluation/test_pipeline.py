@@ -242,13 +242,12 @@ def test_strategies_are_systems_of_their_own(data: Path) -> None:
             {"retrieval": "single"},
             {"retrieval": "rerank", "candidates": 2},
             {"name": "questions", "with_question": 0.5},
-            {"retrieval": "combined", "document_weight": 0.5},
         ],
     )
     systems = [e.system for e in catalog.load("runs").entries if e.task == 1]
     assert list(dict.fromkeys(systems)) == [
         "mathamr_plus/single-exact", "mathamr_plus/rerank-2-exact",
-        "mathamr_plus/questions", "mathamr_plus/combined-1000-exact-document-0.5",
+        "mathamr_plus/questions",
     ]  # fmt: skip
     assert (
         len(read_lines(catalog, 1, "ARQMath-1/mathamr_plus-rerank-2-exact.trec")) == 2

@@ -42,7 +42,7 @@ def search(data: Path, **strategy):
     return {run.name: run for run in runs if run.task == 1}
 
 
-@pytest.mark.parametrize("retrieval", ["maxsim", "combined"])
+@pytest.mark.parametrize("retrieval", ["maxsim", "single"])
 def test_one_run_has_a_row_for_each_part(data: Path, retrieval: str) -> None:
     runs = search(data, retrieval=retrieval)
     assert len(runs) == 3

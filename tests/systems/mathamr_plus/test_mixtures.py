@@ -37,18 +37,10 @@ def weigh(query, vectors, sentences):
     return total / weights
 
 
-def standardise(scores):
-    """Scores of all answers, in deviations from their mean."""
-    known = list(scores.values())
-    mean = sum(known) / len(known)
-    spread = (sum((s - mean) ** 2 for s in known) / len(known)) ** 0.5
-    return {key: (score - mean) / spread for key, score in scores.items()}
-
-
 @pytest.mark.parametrize("sentences", [1.0, 0.25])
 @pytest.mark.parametrize("weight", [0.0, 0.2])
 @pytest.mark.parametrize("share", [0.0, 0.3])
-@pytest.mark.parametrize("retrieval", ["maxsim", "rerank", "combined"])
+@pytest.mark.parametrize("retrieval", ["maxsim", "rerank"])
 def test_mixed_scores_equal_a_loop(
     store, retrieval, share, weight, sentences, monkeypatch
 ):
@@ -62,7 +54,7 @@ def test_mixed_scores_equal_a_loop(
         candidates=500,
         with_question=share,
         sentence_weight=sentences,
-        **{"document_weight" if retrieval == "combined" else "with_document": weight},
+        with_document=weight,
     )
     index = ExactIndex(store)
     found = search_posts(index, strategy, question_of, QUERIES, 60)
@@ -75,8 +67,6 @@ def test_mixed_scores_equal_a_loop(
             mixed[answer] = (1 - share) * weigh(query, own.vectors, sentences)
             mixed[answer] += share * weigh(query, together, sentences)
             similar[answer] = (1 - share) * alike[0] + share * alike[1]
-        if retrieval == "combined":
-            mixed, similar = standardise(mixed), standardise(similar)
         scores = {a: mixed[a] + weight * similar[a] for a in answers}
         assert hits.ids == slow_ranking(scores, 60)
         np.testing.assert_allclose(
@@ -90,12 +80,8 @@ def test_posts_without_document_vectors_are_refused(tmp_path):
         vectors=post.vectors[:-1], kinds=post.kinds[:-1], numbers=post.numbers[:-1]
     )
     store = make_store(tmp_path / "bare", [bare])
-    for strategy in (
-        Strategy(with_document=0.5),
-        Strategy("combined", sentence_weight=0.5),
-    ):
-        with pytest.raises(ConfigurationError, match="document vector for every post"):
-            search_posts(ExactIndex(store), strategy, {}, QUERIES, 5)
+    with pytest.raises(ConfigurationError, match="document vector for every post"):
+        search_posts(ExactIndex(store), Strategy(with_document=0.5), {}, QUERIES, 5)
 
 
 def test_no_candidates_give_an_empty_list(tmp_path):
@@ -126,12 +112,10 @@ def test_answers_of_the_best_questions_are_candidates(tmp_path):
 def test_mixing_nothing_is_the_strategy_itself(store):
     """Weights that change next to nothing, so that scores are mixed all the same."""
     index, few = ExactIndex(store), {"candidates": 9, "depth": 15}
-    for weight in (1.0, 0.4):
-        plain = Strategy("combined", document_weight=weight, **few)
+    for retrieval in ("maxsim", "rerank"):
+        plain = Strategy(retrieval, **few)
         assert not plain.mixes
-        mixed = Strategy(
-            "combined", document_weight=weight, sentence_weight=1 + 1e-12, **few
-        )
+        mixed = Strategy(retrieval, sentence_weight=1 + 1e-12, **few)
         assert mixed.mixes
         for one, other in zip(
             search_posts(index, plain, {}, QUERIES, 15),
@@ -142,7 +126,7 @@ def test_mixing_nothing_is_the_strategy_itself(store):
             np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
 
 
-@pytest.mark.parametrize("retrieval", ["maxsim", "combined"])
+@pytest.mark.parametrize("retrieval", ["maxsim", "rerank"])
 def test_engines_mix_alike(tmp_path, store, retrieval):
     posts = store.read(list(store.keys())).entries()
     types = {p.key: p.post_type for p in posts}
@@ -161,18 +145,3 @@ def test_answers_are_listed_once():
     asked = Questions({"11": "1", "12": "1", "21": "2"})
     assert asked.answers == {"1": ["11", "12"], "2": ["21"]}
     assert asked.answers is asked.answers
-
-
-def test_scores_that_are_all_equal_decide_nothing(tmp_path):
-    """All posts have one document vector; only MaxSim orders them."""
-    posts = draw_posts(12, seed=3)
-    for post in posts:
-        post.vectors[-1] = posts[0].vectors[-1]
-    index = ExactIndex(make_store(tmp_path, posts))
-    strategy, query = Strategy("combined", post_types=()), QUERIES[0]
-    (both,) = search_posts(index, strategy, {}, [query], 100)
-    (alone,) = index.search_maxsim([query.vectors], 100)
-    assert both.ids == alone.ids
-    single = ExactIndex(make_store(tmp_path / "one", posts[:1]))
-    (hits,) = search_posts(single, strategy, {}, [query], 5)
-    assert (hits.ids, hits.scores.tolist()) == ([posts[0].key], [0.0])

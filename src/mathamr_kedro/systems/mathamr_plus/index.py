@@ -38,9 +38,9 @@ def list_terms(
 ) -> tuple[Term, ...]:
     """Return what the score of a post is the sum of.
 
-    Empty if it depends on the other candidates too, or on a part of the query.
+    Empty if it depends on a part of the query.
     """
-    if strategy.retrieval == "combined" or strategy.query_parts != "all":
+    if strategy.query_parts != "all":
         return ()
     share, weight = strategy.with_question, strategy.with_document
     keys = [key, question_of.get(key, key) if share else key]
@@ -168,7 +168,7 @@ class MathAMRPlusIndex(Index):
     ) -> tuple[Term, ...]:
         """Return the best partner of each query vector, with its weight in the score.
 
-        Empty if the score depends on other posts too, or formulas are asked for.
+        Empty if only a part of the query or formulas are asked for.
         """
         if query.target == "formulas":
             return ()

@@ -1,4 +1,4 @@
-r"""From queries to ranked lists: ten ways to find posts, one to find formulas.
+r"""From queries to ranked lists: six ways to find posts, one to find formulas.
 
 ==========  ================================================  =======================
 retrieval   what is compared (thesis 3.5.2)                   search
@@ -6,8 +6,6 @@ retrieval   what is compared (thesis 3.5.2)                   search
 single      document vector with document vector              exact or hnsw
 rerank      the same for candidates, then MaxSim of these     exact or hnsw, then exact
 maxsim      MaxSim over all vectors                           exact or hnsw
-combined    both of single and maxsim, standardised, added    as these (not in the
-                                                              thesis)
 ==========  ================================================  =======================
 
 Posts may be found by more than the MaxSim of their own vectors::
@@ -25,8 +23,7 @@ Posts may be found by more than the MaxSim of their own vectors::
 ``sentence_weight``; :math:`a \cup b` are the vectors of an answer and of its question,
 :math:`D` is the document vector and :math:`w` is ``with_question``. A post without a
 question in the index is its own. The score is :math:`M + \lambda C` with
-``with_document`` for :math:`\lambda`, or the standardised sum of ``combined``
-(:func:`combine_scores`) with its ``document_weight``.
+``with_document`` for :math:`\lambda`.
 """
 
 from __future__ import annotations
@@ -42,7 +39,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.hits import DECIMALS, FormulaHits, Hits, rank_ids
+from mathamr_kedro.base.hits import FormulaHits, Hits, rank_ids
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts
@@ -68,13 +65,10 @@ if TYPE_CHECKING:
 class Strategy:
     """How posts are found for Task 1."""
 
-    retrieval: Literal["single", "rerank", "maxsim", "combined"] = "maxsim"
+    retrieval: Literal["single", "rerank", "maxsim"] = "maxsim"
     search: Literal["exact", "hnsw"] = "exact"
     candidates: int = 1000
-    """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16; of ``combined``:
-    from each of the two lists."""
-    document_weight: float = 1.0
-    """Of ``combined``: what document vectors count beside MaxSim, which counts 1."""
+    """The ``k`` of ``rerank``: 1000 and 5000 in Tables 4.15 and 4.16."""
     hnsw_ef: int = 128
     """Thesis 3.5.2."""
     depth: int = 1000
@@ -86,8 +80,7 @@ class Strategy:
     with_question: float = 0.0
     """Beyond the thesis: share of MaxSim over an answer and its question together."""
     with_document: float = 0.0
-    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim,
-    both as they are; ``combined`` standardises them, and has ``document_weight``."""
+    """Beyond the thesis: weight of the similarity of document vectors beside MaxSim."""
     sentence_weight: float = 1.0
     """Beyond the thesis: of a query's sentences in the mean of MaxSim; formulas and
     the document have 1."""
@@ -97,31 +90,17 @@ class Strategy:
 
     def __post_init__(self) -> None:
         check_range(self, "candidates", "hnsw_ef", "depth", least=1)
-        check_range(self, "document_weight", "with_document", least=0)
+        check_range(self, "with_document", least=0)
         check_range(self, "with_question", least=0, most=1)
         check_range(self, "sentence_weight", above=0)
-        if self.document_weight != 1 and self.retrieval != "combined":
-            raise ConfigurationError(
-                f"Expected retrieval 'combined' for document_weight "
-                f"{self.document_weight!r} (got {self.retrieval!r})"
-            )
         check_post_types(self.types)
-        self._check_weights()
-        if not self.name:
-            object.__setattr__(self, "name", self._describe())
-
-    def _check_weights(self) -> None:
         if self.mixes and self.retrieval == "single":
             raise ConfigurationError(
-                "Expected retrieval 'maxsim', 'rerank' or 'combined' for "
-                "with_question, with_document and sentence_weight (got 'single'): they "
-                "change MaxSim"
+                "Expected retrieval 'maxsim' or 'rerank' for with_question, "
+                "with_document and sentence_weight (got 'single'): they change MaxSim"
             )
-        if self.with_document and self.retrieval == "combined":
-            raise ConfigurationError(
-                "Expected document_weight for retrieval 'combined' (got with_document "
-                f"{self.with_document!r}, which is for 'maxsim' and 'rerank')"
-            )
+        if not self.name:
+            object.__setattr__(self, "name", self._describe())
 
     def check_engine(self, engine: EngineConfig) -> None:
         """Refuse an engine that cannot search like this.
@@ -159,20 +138,16 @@ class Strategy:
 
         >>> Strategy("rerank", "hnsw", candidates=5000).name
         'rerank-5000-hnsw'
-        >>> Strategy("combined", document_weight=0.5).name
-        'combined-1000-exact-document-0.5'
         >>> Strategy(with_question=0.5, sentence_weight=0.3).name
         'maxsim-exact-question-0.5-sentence-0.3'
         """
-        has_candidates = self.retrieval in ("rerank", "combined")
-        middle = f"-{self.candidates}" if has_candidates else ""
-        end = "" if self.document_weight == 1 else f"-document-{self.document_weight:g}"
+        middle = f"-{self.candidates}" if self.retrieval == "rerank" else ""
         weights = {
             "question": self.with_question,
             "document": self.with_document,
             "sentence": self.sentence_weight if self.sentence_weight != 1 else 0,
         }
-        end += "".join(f"-{part}-{w:g}" for part, w in weights.items() if w)
+        end = "".join(f"-{part}-{w:g}" for part, w in weights.items() if w)
         end += "" if self.query_parts == "all" else f"-{self.query_parts}"
         return f"{self.retrieval}{middle}-{self.search}{end}"
 
@@ -279,7 +254,7 @@ def search_posts(
         depth: posts in a list.
     """
     strategy = replace(strategy, depth=depth)
-    if not strategy.mixes and strategy.retrieval != "combined":
+    if not strategy.mixes:
         return find_posts(index, queries, strategy)
     threads = (
         question_of if isinstance(question_of, Questions) else Questions(question_of)
@@ -323,25 +298,15 @@ def _list_best(
     queries: Sequence[PostEntry],
 ) -> list[list[list[PostId]]]:
     """Return the best posts of each of some types, for each query."""
-    if strategy.retrieval in ("single", "rerank"):
+    if strategy.retrieval == "rerank":
         found = [
             find_posts(index, queries, replace(strategy, post_types=some))
             for some in types
         ]
         return [[hits.ids for hits in each] for each in zip(*found, strict=True)]
+    matrices = [q.vectors for q in queries]
     sets = [frozenset(some) or None for some in types]
-    matrices, mode = [q.vectors for q in queries], strategy.mode
-    if strategy.retrieval == "maxsim":
-        return index.list_best(matrices, strategy.depth, mode, sets)
-    # Whatever either list of ``combined`` has; both scores are computed later.
-    depth, documents = strategy.candidates, [document_vector(q) for q in queries]
-    similar = [index.search_documents(documents, depth, mode, some) for some in sets]
-    return [
-        [[*ids, *hits.ids] for ids, hits in zip(near, alike, strict=True)]
-        for near, *alike in zip(
-            index.list_best(matrices, depth, mode, sets), *similar, strict=True
-        )
-    ]
+    return index.list_best(matrices, strategy.depth, strategy.mode, sets)
 
 
 class _Mixture(NamedTuple):
@@ -356,20 +321,15 @@ class _Mixture(NamedTuple):
         """Return the best of some posts in the true order.
 
         All are scored in single precision; those too near to each other to be ordered
-        by that, again in double precision. Standardised scores, whose errors grow
-        where candidates are alike, are computed in double precision from the start.
+        by that, again in double precision.
         """
         if not keys:
             return Hits([], np.zeros(0))
         strategy, depth = self.strategy, min(self.strategy.depth, len(keys))
-        if strategy.retrieval == "combined":
-            parts = self._compute(keys, "float64")
-            scores = combine_scores(*parts, strategy.document_weight)
-            return Hits.rank(keys, scores).top(depth)
 
         def score(places: Tensor, dtype: str) -> Tensor:
             chosen = [keys[i] for i in places.tolist()]
-            return torch.from_numpy(self._add(*self._compute(chosen, dtype)))
+            return torch.from_numpy(self._compute(chosen, dtype))
 
         places = torch.arange(len(keys))
         # A sum of n products of vectors of length 1 is off by at most n 2^-24.
@@ -384,21 +344,13 @@ class _Mixture(NamedTuple):
         ).finish()
         return Hits([keys[i] for i in best.tolist()], scores)
 
-    def _add(
-        self, mixed: NDArray[np.float64], similar: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        weight = self.strategy.with_document
-        return mixed + weight * similar if weight else mixed
-
-    def _compute(
-        self, keys: Sequence[PostId], dtype: str
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _compute(self, keys: Sequence[PostId], dtype: str) -> NDArray[np.float64]:
         """Return MaxSim and the similarity of documents, with the share of questions.
 
         Raises:
             ConfigurationError: documents are asked for, and the graphs have none.
         """
-        share = self.strategy.with_question
+        share, weight = self.strategy.with_question, self.strategy.with_document
         asked = [self.questions.get(k, k) for k in keys] if share else keys
         places = {k: n for n, k in enumerate(dict.fromkeys([*keys, *asked]))}
         answer = np.fromiter((places[k] for k in keys), np.int64, len(keys))
@@ -410,47 +362,15 @@ class _Mixture(NamedTuple):
         if share:
             together = np.maximum(nearest[answer], nearest[question]) @ weights
             mixed = (1 - share) * mixed + share * together
-        if not self.strategy.with_document and self.strategy.retrieval != "combined":
-            return mixed, np.zeros(len(keys))
+        if not weight:
+            return mixed
         whole = document_vector(self.query)
         similar = compare_documents(whole, located, dtype)
         similar = (1 - share) * similar[answer] + share * similar[question]
         if np.isnan(similar).any():
             raise ConfigurationError(
-                "Expected a document vector for every post for with_document and "
-                "'combined' (got posts without); prepare graphs with "
-                "preprocessing.graph.structure 'hierarchy' or 'global_maxsim', or "
-                "search by strategy 'maxsim' without with_document"
+                "Expected a document vector for every post for with_document (got "
+                "posts without); prepare graphs with preprocessing.graph.structure "
+                "'hierarchy' or 'global_maxsim', or search without with_document"
             )
-        return mixed, similar
-
-
-def combine_scores(
-    maxsim: NDArray[np.float64], documents: NDArray[np.float64], weight: float = 1.0
-) -> NDArray[np.float64]:
-    r"""Add two scores of a query's candidates, each in its own standard deviations.
-
-    ::
-
-        post    MaxSim   standardised    documents   standardised    sum (weight 1)
-        a        .62         +1.22          .40          -0.27          +0.96
-        b        .50          0             .70          +1.34          +1.34
-        c        .38         -1.22          .25          -1.07          -2.29
-
-    .. math::
-        \frac{S_d - \bar{S}}{\sigma_S} + \lambda \frac{C_d - \bar{C}}{\sigma_C}
-
-    :math:`S` is MaxSim (Eq. 3.7), :math:`C` the cosine of document vectors,
-    :math:`\lambda` the ``document_weight``. Means and deviations are those of the
-    candidates, the best posts by either score: only an engine that scans everything
-    could tell those of all posts. Scores that are all equal add nothing.
-
-    >>> combine_scores(np.array([0.2, 0.4]), np.array([0.5, 0.5])).round(6).tolist()
-    [-1.0, 1.0]
-    """
-    total = np.zeros(len(maxsim))
-    for scores, part in ((maxsim, 1.0), (documents, weight)):
-        deviation = float(scores.std())
-        if deviation > 10.0**-DECIMALS:  # otherwise only rounding sets them apart
-            total += part * (scores - scores.mean()) / deviation
-    return total
+        return mixed + weight * similar
