@@ -1,7 +1,7 @@
-"""Node masking and edge dropout (thesis 3.4.4), repeatable without hidden state.
+"""Node masking and edge dropout (thesis 3.4.4), reproducible without hidden state.
 
 Each number is a hash of (seed, step, stream, position), so a step draws the same
-numbers on a CPU and on a GPU, in a captured CUDA graph, and after a training went on
+numbers on a CPU and on a GPU, in a captured CUDA graph, and after a training resumed
 from a checkpoint.
 """
 
@@ -21,7 +21,7 @@ _NODES, _FORWARD, _INVERSE = 1, 2, 3
 
 @dataclass(frozen=True)
 class AugmentationConfig:
-    """How much training graphs are disturbed; the defaults are Table 4.5's."""
+    """Strength of the augmentation; the defaults are Table 4.5's."""
 
     node_mask: float = 0.1
     """Probability that a content node's type becomes MASK."""
@@ -33,7 +33,7 @@ class AugmentationConfig:
 
 
 def mix_bits(x: Tensor) -> Tensor:
-    """Spread 32 bits over 32 bits."""
+    """Mix 32 bits, so that each depends on all."""
     x = ((x ^ (x >> 16)) * 0x7FEB352D) & _MASK
     x = ((x ^ (x >> 15)) * 0x846CA68B) & _MASK
     return x ^ (x >> 16)
@@ -57,10 +57,10 @@ def step_key(seed: int, step: int) -> int:
 def augment(
     batch: GraphBatch, config: AugmentationConfig, key: Tensor
 ) -> tuple[GraphBatch, Tensor | None]:
-    """Mask nodes and drop edges; virtual nodes and their edges stay.
+    """Mask nodes and drop edges, except virtual nodes and their edges.
 
-    Each directed edge is dropped on its own, an edge and its inverse apart. Dropped
-    edges leave the neighbourhood, so means are over the edges that remain.
+    Directed edges are dropped independently, an edge and its inverse too. Dropped edges
+    leave the neighbourhood, so means are over the remaining edges.
     """
     if config.node_mask > 0:
         drawn = draw_uniform(key, _NODES, batch.num_nodes)

@@ -1,4 +1,4 @@
-"""Checkpoints, everything that a training needs to resume; history and progress.
+"""Checkpoints with everything that a training needs to resume; history, progress.
 
 ::
 
@@ -9,7 +9,7 @@
       training.json   number of pairs, settings
       seals.json      size and checksum of the checkpoint
 
-Files are written beside their place and renamed: a killed training leaves whole ones.
+Files are written atomically: a killed training leaves complete ones.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ HISTORY = "history.json"
 
 
 Record: TypeAlias = Mapping[str, Any]
-"""One epoch: measures by their names."""
+"""One epoch: values by name."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +53,24 @@ class EpochRecord:
     validation_loss: float | None
     """Without augmentation; ``None`` if no pairs are held out."""
     accuracy: float
-    """How often the right document came first among those of the batch."""
+    """How often the right document was ranked first in its batch."""
     validation_accuracy: float | None
     temperature: float
     """At the last step."""
     learning_rate: float
     """At the last step."""
     grad_norm: float
-    """Mean norm of all gradients together, before clipping."""
+    """Mean global norm of the gradients before clipping."""
     seconds: float
     pairs_per_second: float
     memory_mib: float
-    """Largest so far: reserved on the GPU, or resident on the host."""
+    """Peak so far: reserved on the GPU, or resident on the host."""
     machine: Machine = field(default_factory=Machine)
-    """Where this epoch ran; a stopped training may resume elsewhere."""
+    """Where this epoch ran; a training may resume elsewhere."""
 
 
 class Progress(NamedTuple):
-    """How far a training is."""
+    """Progress of a training."""
 
     epoch: int
     epochs: int
@@ -81,12 +81,12 @@ class Progress(NamedTuple):
     loss: float
     items_per_second: float
     seconds_left: float
-    """To the last epoch; early stopping may come before."""
+    """Until the last epoch; early stopping may end the training before."""
     history: tuple[Record, ...] = ()
-    """Of the epochs that have ended."""
+    """Records of the finished epochs."""
 
     def log(self, name: str, unit: str) -> None:
-        """Log one line of self: ``name`` is trained, with ``unit`` as items."""
+        """Log it as one line: ``name`` is trained, with ``unit`` as items."""
         speed = self.items_per_second
         logger.info(
             "%s: epoch %d/%d, step %d/%d: loss %.4f, %s %s/s, %s left",
@@ -106,10 +106,10 @@ ProgressCallback: TypeAlias = Callable[[Progress], None]
 
 
 def read_checkpoint(path: Path) -> dict[str, Any] | None:
-    """Read a checkpoint; ``None`` if there is none. Code that it holds is not run.
+    """Read a checkpoint; ``None`` if there is none. Code in it is not run.
 
     Raises:
-        MalformedInputError: the file is no checkpoint.
+        MalformedInputError: the file is not a checkpoint.
         DamagedFileError: it is not what was written.
     """
     if not path.is_file():
@@ -127,12 +127,12 @@ def read_checkpoint(path: Path) -> dict[str, Any] | None:
 
 @dataclass
 class TrainingState:
-    """How far a training is; everything but the weights."""
+    """State of a training, without the weights."""
 
     epoch: int = 0
-    """Epochs that are done."""
+    """Finished epochs."""
     step: int = 0
-    """Steps that are done of the next epoch."""
+    """Finished steps of the next epoch."""
     seconds: float = 0.0
     """Time spent in the next epoch so far."""
     best_epoch: int = 0
@@ -142,7 +142,7 @@ class TrainingState:
     """(steps, measures) of the next epoch so far."""
 
     def is_finished(self, num_epochs: int, patience: int) -> bool:
-        """Whether all epochs are done, or the last ones brought nothing."""
+        """Whether all epochs are done, or ``patience`` is exhausted."""
         if self.step > 0:
             return False
         stale = self.epoch - self.best_epoch
@@ -166,7 +166,7 @@ class TrainingState:
 
         Raises:
             ConfigurationError: the checkpoint belongs to another training.
-            MalformedInputError: the file is no checkpoint of this version.
+            MalformedInputError: the file is not a checkpoint of this version.
             DamagedFileError: it is not what was written.
         """
         values = read_checkpoint(path)

@@ -1,4 +1,4 @@
-"""Everything that decides a training; the defaults are Table 4.5's."""
+"""Configuration of a training; the defaults are Table 4.5's."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class TrainingConfig:
     """Pairs of a step; the others are the negatives of each."""
     num_epochs: int = 7
     patience: int = 3
-    """Epochs without a better validation loss before training ends; 0 never ends it."""
+    """Epochs without a better validation loss before training stops; 0: never."""
     seed: int = 0
     checkpoint_seconds: float = 300.0
-    """Time between two checkpoints inside an epoch; epochs end with one, too."""
+    """Time between checkpoints within an epoch; each epoch ends with one."""
     log_seconds: float = 10.0
-    """Time between two lines of progress."""
+    """Time between two log lines."""
 
     def __post_init__(self) -> None:
         check_range(self, "batch_size", least=2)
@@ -45,7 +45,7 @@ class TrainingConfig:
         check_range(self, "checkpoint_seconds", "log_seconds", least=0)
 
     def describe_result(self) -> dict[str, object]:
-        """The values that decide the weights, without devices and time-outs."""
+        """The values that determine the weights, without devices and time-outs."""
         values = asdict(self)
         for name in ("compute", "checkpoint_seconds", "log_seconds"):
             del values[name]

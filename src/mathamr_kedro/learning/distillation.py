@@ -1,7 +1,7 @@
-r"""Distillation: similarities of vectors that agree with those of a teacher.
+r"""Distillation: vectors whose similarities agree with those of a teacher.
 
-What a batch says about the documents for a query should be what the teacher says, who
-has vectors :math:`t_i` of the same posts or formulas:
+The similarities of a query to the documents of a batch should be those of the teacher,
+which has vectors :math:`t_i` of the same posts or formulas:
 
 .. math::
     \mathcal{L} = \frac{1}{n} \sum_i \text{KL}\left(
@@ -42,20 +42,20 @@ from mathamr_kedro.learning.augmentation import mix_bits
 from mathamr_kedro.model.maxsim import take_documents
 
 _TEXT_TEMPERATURE = 0.05
-"""Of the teacher of documents, as for the released encoders; 0.1 is as good
+"""Temperature of the teacher of documents, as for the released encoders; 0.1 is as good
 (docs/results/pool.md)."""
 _GRAPHS = 128
-"""Graphs described at once."""
+"""Graphs processed at once."""
 _TERM_BITS = 22
 """Bits of the hash of a pattern."""
 _WIDTH = 2048
 """Dimensions of hashed sets."""
 _DIMENSION = 256
-"""Principal dimensions that remain, as for the released encoders."""
+"""Principal dimensions that are kept, as for the released encoders."""
 _PATH_LENGTH = 3
-"""Edges of a pattern, at most, as for the released encoders."""
+"""Maximum edges of a pattern, as for the released encoders."""
 _SAMPLE = 200_000
-"""Vectors of posts whose formulas the principal dimensions are found with."""
+"""Vectors of posts from whose formulas the principal dimensions are computed."""
 
 _KINDS = ("V!", "N!")
 _ARGUMENTS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -64,7 +64,7 @@ named as edges of layout trees are."""
 
 
 class FormulaSymbols(NamedTuple):
-    """The numbers of a schema, as far as formulas need them."""
+    """What the numbers of a schema mean in formulas."""
 
     kind_of: NDArray[np.int64]
     """(T,) the type itself; T for all variables and T + 1 for all numbers."""
@@ -75,7 +75,7 @@ class FormulaSymbols(NamedTuple):
 
     @classmethod
     def of_schema(cls, schema: GraphSchema) -> FormulaSymbols:
-        """Take all types for different, all edges for those of both: no names known."""
+        """Without names: all types differ, and all edges belong to both trees."""
         every = np.ones(schema.num_forward, np.bool_)
         return cls(np.arange(schema.num_node_types), every, every)
 
@@ -83,7 +83,7 @@ class FormulaSymbols(NamedTuple):
     def of_names(cls, types: Sequence[str], roles: Sequence[str]) -> FormulaSymbols:
         """Read kinds and layout edges off the names of types and relations.
 
-        Graphs without layout trees (``formula_mode: opt``) lend those of operators.
+        Graphs without layout trees (``formula_mode: opt``) use the edges of operators.
 
         >>> roles = ["n", "slt", "0", "opt", "ARG1"]
         >>> found = FormulaSymbols.of_names(["[UNK]", "V!x", "+", "N!2"], roles)
@@ -109,18 +109,18 @@ class FormulaSymbols(NamedTuple):
 
 @dataclass(frozen=True)
 class DistillationConfig:
-    """How much vectors learn from their teachers."""
+    """Weights and temperatures of the teachers."""
 
     weight: float = 0.0
-    """Of the loss of formulas beside the contrastive ones; 0: no distillation."""
+    """Weight of the formula loss beside the contrastive ones; 0: no distillation."""
     trees: Literal["layout", "operator", "both"] = "layout"
-    """Whose patterns formulas learn from; ``both``: in equal parts."""
+    """Trees whose patterns formulas learn from; ``both``: in equal parts."""
     temperature: float = 0.1
-    """Of the teacher of formulas: lower ones look only at the nearest formulas."""
+    """Temperature of that teacher; a low one emphasises the nearest formulas."""
     document_weight: float = 0.0
-    """Of the same loss between document vectors and those of a sentence encoder."""
+    """Weight of the loss between document vectors and those of a sentence encoder."""
     score_weight: float = 0.0
-    """Of the same loss between MaxSim scores and those of the sentence encoder."""
+    """Weight of the loss between MaxSim scores and those of the sentence encoder."""
     document_vectors: str | None = None
     """``.npy`` file with a vector of the sentence encoder for each graph."""
 
@@ -135,7 +135,7 @@ class DistillationConfig:
 
 
 class TextTeacher:
-    """The vectors that a sentence encoder gave to all posts of some shards."""
+    """Vectors of a sentence encoder for all posts of some shards."""
 
     def __init__(
         self, vectors: Tensor, shards: GraphShards, config: DistillationConfig
@@ -157,7 +157,7 @@ class TextTeacher:
         temperature: Tensor,
         scores: Tensor | None = None,
     ) -> Tensor:
-        """The losses of document vectors and of MaxSim ``scores``, as weighted."""
+        """The weighted losses of document vectors and of MaxSim ``scores``."""
         q, d = (self._find(p) for p in (queries, documents))
         anchor, partner = (t.abs().amax(1) > 0 for t in (q, d))
         wanted = q @ d.T / _TEXT_TEMPERATURE
@@ -208,7 +208,7 @@ def compare_similarities(
 
 
 class PatternTeacher:
-    r"""A teacher of formula vectors: the sets of patterns of all formulas in shards.
+    r"""A teacher of formula vectors: the pattern sets of all formulas in shards.
 
     Patterns are the symbols of a layout tree, two symbols with the edges down from the
     first to the second, and the same with variables and numbers made kinds::
@@ -218,10 +218,10 @@ class PatternTeacher:
                      V! a N!     V! n +    + n V!
                      V!x nn V!y  V! nn V!                           of two
 
-    They are sound judges of similarity (BM25 over them is the baseline to beat), but
-    need an index of terms and know nothing of the text around. Sets become vectors:
-    weights are :math:`\sqrt{\text{idf}}`, hashed into 2,048 dimensions with signs, of
-    which the principal ones remain. Operator trees have patterns of the same kind; with
+    They measure similarity well (BM25 over them is the baseline to beat), but need an
+    index of terms and ignore the surrounding text. Sets become vectors: weights are
+    :math:`\sqrt{\text{idf}}`, hashed into 2,048 dimensions with signs, of which the
+    principal ones are kept. Operator trees have patterns of the same kind; with
     ``both``, the similarity of two formulas is the mean of those by either tree.
     """
 
@@ -335,7 +335,8 @@ def list_patterns(
     """List the patterns inside formulas: (M,) virtual nodes, and (M,) terms.
 
     The virtual node is a position in ``batch.virtual_node``; equal terms are equal
-    patterns, up to collisions of their bits. A pattern is listed as often as it occurs.
+    patterns, up to collisions of their bits. A pattern is listed once for each
+    occurrence.
     """
     device, forward = batch.node_type.device, batch.schema.num_forward
     type_of = batch.node_type.long()

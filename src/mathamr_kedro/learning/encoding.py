@@ -1,8 +1,8 @@
-"""Encoding many graphs with a trained model, in a stream of batches.
+"""Encoding of many graphs with a trained model, in a stream of batches.
 
-On a GPU nothing waits: the shards are on the device, batches of one size are assembled
-there, results go to pinned memory, and the host fetches a result while the device works
-on the ones behind it.
+On a GPU, the device never waits for the host: the shards are on the device, batches of
+one size are assembled there, results go to pinned memory, and the host fetches a result
+while the device computes the next ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mathamr_kedro.model import HostCopy, MathAMRPlus
 _BATCH = {"cpu": 64, "cuda": 4096}
 _SHARE_OF_MEMORY = 0.5
 _AHEAD = 2
-"""Batches that the device works on while the host fetches an older one."""
+"""Batches in flight on the device while the host fetches an older one."""
 
 
 class ShardSource:
@@ -60,10 +60,10 @@ class ShardSource:
 
 
 def share_rooms(sizes: NDArray[np.int64], graphs: list[int]) -> list[BatchSize]:
-    """Room for each batch: one for all whose number of graphs is the usual one.
+    """Size of the tensors of each batch: the same for all batches of full size.
 
     Equal sizes let torch reuse memory instead of asking the driver for new blocks.
-    Batches far above the median keep a room of their own.
+    Batches far above the median get a size of their own.
     """
     usual = np.array(graphs) == max(graphs)
     middle = np.median(sizes[usual], axis=0)
@@ -83,8 +83,8 @@ def encode_shards(
 ) -> Iterator[RaggedVectors[NDArray[Any]]]:
     """Encode graphs in order, batch by batch.
 
-    Vectors have length 1; from a GPU they are in pinned memory, so copy what is to
-    stay. Columns: ``kind`` (formula, sentence or document) and ``number`` (``n`` of
+    Vectors have length 1; from a GPU they are in pinned memory, so copy them to keep
+    them. Columns: ``kind`` (formula, sentence or document) and ``number`` (``n`` of
     FORMULA_n, or number of the sentence).
 
     Args:
@@ -122,7 +122,7 @@ class _Pending:
         self._vectors = HostCopy(vectors[: int(self._counts.sum())].float())
 
     def fetch(self) -> RaggedVectors[NDArray[Any]]:
-        """Wait for the vectors and say what they are."""
+        """Wait for the vectors and return them with their columns."""
         counts, positions = self._counts, self._positions
         ptr = np.zeros(len(counts) + 1, dtype=np.int32)
         np.cumsum(counts, out=ptr[1:])

@@ -39,27 +39,27 @@ from mathamr_kedro.learning.steps import TrainingStep
 from mathamr_kedro.model import MathAMRPlus, checksum_model, load_model
 
 _SAMPLED_TEXTS = 10_000
-"""Of which the principal axes are taken."""
+"""Maximum vectors from which the principal axes are computed."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingInputs:
-    """All that decides the weights of a training."""
+    """Everything that determines the weights of a training."""
 
     shards: GraphShards
     pairs: TrainingPairs
     config: TrainingConfig
     start: Path | None = None
-    """Model folder whose weights the training starts from; fresh ones if ``None``."""
+    """Model folder with the initial weights; ``None``: random ones."""
     symbols: FormulaSymbols | None = None
-    """Of the formulas, for their teacher; all different if ``None``."""
+    """Symbols of formulas, for their teacher; ``None``: all differ."""
 
     def split_pairs(self) -> tuple[TrainingPairs, TrainingPairs]:
-        """Take apart pairs to train with and pairs to validate with."""
+        """Split the pairs into training and validation pairs."""
         return self.pairs.split(self.config.seed)
 
     def identify(self) -> str:
-        """Digest of all that decides the weights."""
+        """Checksum of everything that determines the weights."""
         pairs, sizes = self.pairs, self.shards.arrays["sizes"]
         columns = [pairs.queries, pairs.documents, pairs.validation]
         checksums = [checksum(None if c is None else c.tolist()) for c in columns]
@@ -75,7 +75,7 @@ class TrainingInputs:
         return made_from
 
     def describe(self) -> dict[str, object]:
-        """Facts of a training, for the card of the encoder."""
+        """Facts about the training, for the card of the encoder."""
         learn, held_out = self.split_pairs()
         facts: dict[str, object] = {
             "pairs": len(learn),
@@ -115,7 +115,7 @@ class TrainingInputs:
         return step
 
     def _check_texts(self) -> None:
-        """Refuse graphs without the vectors of texts that the encoder is to read."""
+        """Raise if graphs lack the text vectors that the encoder reads."""
         wanted, texts = self.config.model.text_dim, self.shards.texts
         width = 0 if texts is None else texts.shape[1]
         if wanted not in (0, width):
@@ -127,12 +127,12 @@ class TrainingInputs:
 
     @property
     def _texts(self) -> NDArray[np.float16] | None:
-        """Vectors of the texts of all graphs, if the encoder reads them."""
+        """Text vectors of all graphs, if the encoder reads them."""
         return self.shards.texts if self.config.model.text_dim else None
 
     @cached_property
     def _settings(self) -> dict[str, object]:
-        """The settings, with what the file of document vectors holds for its path."""
+        """The settings, with a checksum of document vectors instead of their path."""
         settings, distillation = self.config.describe_result(), self.config.distillation
         path, content = distillation.document_vectors, None
         if distillation.uses_texts and path is not None:

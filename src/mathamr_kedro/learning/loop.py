@@ -8,15 +8,14 @@ r"""The training loop of every system: epochs, checkpoints, early stopping, hist
        ├─ learner.run_step       one batch: loss, gradient, optimizer
        ├─ learner.describe_epoch validation, the record of the history
        ├─ learner.keep           the best weights so far
-       └─ checkpoint.pt          now and then, and after each epoch
+       └─ checkpoint.pt          every few minutes, and after each epoch
 
-What differs from one system to another is its :class:`Learner`. Most systems need no
-class of their own, but a :class:`ModuleLearner` with their module, their batches and
-their loss::
+Systems differ by their :class:`Learner`. Most need no class of their own, but a
+:class:`ModuleLearner` with their module, batches and loss::
 
     encoder = StructureEncoder(config)
 
-    def draw_batches(epoch):   # the same for the same epoch, or nothing could resume
+    def draw_batches(epoch):   # a function of the epoch, so that training can resume
         order = np.random.default_rng([seed, epoch]).permutation(len(graphs))
         return np.array_split(order, len(graphs) // 64)
 
@@ -37,12 +36,12 @@ their loss::
     history = Training(learner, folder / CHECKPOINT, made_from, num_epochs=5).run()
     encoder.save(folder)
 
-With ``validate`` the best epoch counts instead of the last one (``keep_best`` writes
-it), with ``rate`` and ``clip_norm`` the optimizer does as papers ask.
+With ``validate``, the best epoch is kept instead of the last one (``keep_best`` writes
+it); ``rate`` and ``clip_norm`` set the schedule and the clipping of a paper.
 
-A stopped training that is started again with the same arguments resumes from its last
-checkpoint and ends with the same weights, bit by bit, if batches and losses follow from
-the seed, the epoch and the step only.
+A training that is started again with the same arguments resumes from its last
+checkpoint and ends with the same weights, bit by bit, if batches and losses depend on
+seed, epoch and step only.
 """
 
 from __future__ import annotations
@@ -75,29 +74,29 @@ Batch = TypeVar("Batch")
 VALIDATION_LOSS = "validation_loss"
 """Name of the measure by which the best epoch is chosen."""
 _SMOOTHED = 20
-"""Last steps whose mean loss is shown as progress."""
+"""Number of last steps whose mean loss is logged."""
 
 
 class Learner(Protocol):
-    """What is trained, as the loop sees it."""
+    """Interface of what the loop trains."""
 
     name: str
-    """In log lines and errors."""
+    """Name in log lines and errors."""
     batch_size: int
     """Items of a step, for the speed in log lines."""
     unit: str
     """What these items are: pairs, formulas."""
     measures: tuple[str, ...]
-    """Names of what a step measures; the first one is the loss."""
+    """Names of the measures of a step; the first one is the loss."""
 
     def measure_start(self) -> float:
-        """Return the loss that an epoch must beat to be the best; mostly infinite."""
+        """Return the loss that the first epoch must beat; usually infinite."""
 
     def begin_epoch(self, epoch: int, num_epochs: int) -> int:
-        """Load an epoch, counted from 0, of so many; return its number of steps."""
+        """Load an epoch, counted from 0; return its number of steps."""
 
     def run_step(self, step: int) -> None:
-        """Run a step of the epoch; need not wait for the device."""
+        """Run a step of the epoch, without waiting for the device."""
 
     def read_measures(self, count: int) -> Tensor:
         """(count, measures) of the first steps of the epoch, on the CPU.
@@ -115,16 +114,16 @@ class Learner(Protocol):
         """
 
     def summarise(self, record: Record) -> str:
-        """Return a record in a few words, for the log."""
+        """Summarise a record for the log."""
 
     def keep(self, history: Sequence[Record], is_best: bool) -> None:
-        """Write what is to last of an epoch, before its checkpoint is written."""
+        """Write results of an epoch, before its checkpoint is written."""
 
     def export_state(self) -> Mapping[str, Any]:
         """Return weights and the state of the optimizer."""
 
     def import_state(self, values: Mapping[str, Any]) -> None:
-        """Take over an exported state."""
+        """Restore an exported state."""
 
 
 @dataclass
@@ -134,13 +133,15 @@ class Training:
     Args:
         learner: what is trained.
         checkpoint: file from which a stopped training resumes.
-        made_from: identifies all that decides the weights; the checkpoint of another
-            training is refused.
-        num_epochs: at most.
-        patience: epochs without a better loss before training ends; 0 never ends it.
-        checkpoint_seconds: time between two checkpoints inside an epoch. Epochs end
-            with one too, as long as writing takes no more than a tenth of the time.
-        log_seconds: time between two lines of progress.
+        made_from: identifies everything that determines the weights; the checkpoint of
+            another training is refused.
+        num_epochs: the maximum.
+        patience: epochs without a better loss before training stops; 0: no early
+            stopping.
+        checkpoint_seconds: time between two checkpoints within an epoch. There is one
+            after each epoch, too, as long as writing takes no more than a tenth of the
+            time.
+        log_seconds: time between two log lines.
     """
 
     learner: Learner
@@ -151,14 +152,14 @@ class Training:
     checkpoint_seconds: float = 300.0
     log_seconds: float = 10.0
     state: TrainingState | None = field(init=False, default=None)
-    """Where the training is; ``None`` before :meth:`resume`."""
+    """Current state; ``None`` before :meth:`resume`."""
     _unsaved: float = field(init=False, default=0.0)
-    """Seconds of the epochs that no checkpoint holds."""
+    """Seconds of finished epochs since the last checkpoint."""
     _due: float = field(init=False, default=0.0)
-    """After how many of them one is written."""
+    """Seconds after which the next checkpoint is due."""
 
     def resume(self) -> TrainingState:
-        """Resume from the checkpoint, or start; :meth:`run` does it by itself.
+        """Resume from the checkpoint, or start; :meth:`run` calls it.
 
         Raises:
             ConfigurationError: the checkpoint belongs to another training.
@@ -183,7 +184,7 @@ class Training:
         return state
 
     def run(self, progress: ProgressCallback | None = None) -> list[dict[str, Any]]:
-        """Train until the last epoch, or until nothing gets better; return the history.
+        """Train until the last epoch or early stopping; return the history.
 
         Raises:
             TrainingError: the loss is not finite.
@@ -248,7 +249,7 @@ class Training:
             progress(told)
 
     def _end_epoch(self, state: TrainingState, steps: int) -> Progress:
-        """Validate, keep the best weights, and write a checkpoint that is due."""
+        """Validate, keep the best weights, and write a checkpoint if it is due."""
         learner, measures, seconds = self.learner, state.measures, state.seconds
         record = learner.describe_epoch(state.epoch + 1, measures, seconds)
         state.history.append(dict(record))
@@ -305,14 +306,14 @@ class Training:
 
 
 RateOfStep: TypeAlias = Callable[[int, int], float]
-"""Part of the learning rate after some steps (from 0) of so many in all."""
+"""Factor of the learning rate at a step (from 0), given the total number of steps."""
 
 _WARM_UP = 0.1
 """Share of the steps in which :func:`rise_and_fall` rises."""
 
 
 def rise_and_fall(step: int, steps: int) -> float:
-    """Return a rate that rises over the first tenth of all steps and falls to 0.
+    """Return a factor that rises over the first tenth of all steps, then falls to 0.
 
     >>> [round(rise_and_fall(step, 20), 2) for step in (0, 1, 2, 19)]
     [0.5, 1.0, 1.0, 0.06]
@@ -326,22 +327,22 @@ class ModuleLearner(Generic[Batch]):
     """A module that learns from batches by a loss and an optimizer of torch.
 
     Args:
-        name: of what is trained, in log lines and errors.
-        module: its weights and those of the optimizer are all that a checkpoint keeps.
+        name: in log lines and errors.
+        module: a checkpoint consists of its state and that of the optimizer.
         optimizer: of its parameters.
-        draw_batches: returns the batches of an epoch, counted from 0. What is random
-            must follow from the epoch; what is random in a step, from the batch.
+        draw_batches: returns the batches of an epoch, counted from 0. Randomness must
+            depend on the epoch only, and in a step on the batch only.
         compute: returns the loss of a batch, or the loss and further measures.
-        validate: returns measures of what is held out, among them ``validation_loss``;
+        validate: returns measures on held-out data, among them ``validation_loss``;
             without it the last epoch is the best one.
         keep_best: writes the weights after each epoch that is the best so far.
-        beats_start: whether the weights at the start count as an epoch to beat.
-        measures: names of what ``compute`` returns.
-        rate: part of the optimizer's learning rate at each step; all of it if ``None``.
-        clip_norm: norm of all gradients together, at most; ``None`` clips nothing.
-        describe: makes the means of a record from the (steps, measures) of an epoch;
-            those of all steps if ``None``.
-        facts: that each record of the history repeats.
+        beats_start: whether an epoch has to beat the initial weights.
+        measures: names of the values of ``compute``.
+        rate: factor of the optimizer's learning rate at each step; ``None``: 1.
+        clip_norm: maximum global norm of the gradients; ``None``: no clipping.
+        describe: computes a record from the (steps, measures) of an epoch; ``None``:
+            the means.
+        facts: constant entries of each record of the history.
         batch_size: items of a step.
         unit: what they are.
     """
@@ -460,7 +461,7 @@ def _join(values: Mapping[str, Any]) -> str:
 
 
 def measure_memory(device: torch.device) -> float:
-    """Largest memory of this process so far in MiB, on the device or on the host."""
+    """Peak memory of this process in MiB, on the device or on the host."""
     if device.type == "cuda":
         return torch.cuda.max_memory_reserved(device) / 2**20
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10

@@ -1,4 +1,4 @@
-r"""The loss of MathAMR+, of two parts and more.
+r"""The loss of MathAMR+.
 
 .. math::
     \mathcal{L} = \beta\, \mathcal{L}_{MaxSim} + (1 - \beta)\, \mathcal{L}_{doc}
@@ -12,7 +12,7 @@ are :class:`~mathamr_kedro.base.ragged.RaggedVectors` with the columns
 =========  =====================================================
 ``kind``   formula, sentence or document
 ``label``  equal for formulas that look the same, 0 for none
-``row``    where each vector is in the shards
+``row``    position of each vector in the shards
 =========  =====================================================
 """
 
@@ -38,14 +38,14 @@ from mathamr_kedro.model import (
 from mathamr_kedro.model.maxsim import maxsim, take_documents
 
 INITIAL_TEMPERATURE = 0.05
-"""Of Eq. 3.6, at the start; it is learned (Table 4.5)."""
+"""Initial temperature of Eq. 3.6; it is learned (Table 4.5)."""
 
 Teacher: TypeAlias = PatternTeacher | TextTeacher
 
 
 @dataclass(frozen=True)
 class LossConfig:
-    """What is minimised; the defaults are Table 4.5's."""
+    """The minimised loss; the defaults are Table 4.5's."""
 
     objective: Literal["maxsim", "single_vector"] = "maxsim"
     """``single_vector`` compares only document vectors (thesis 4.3.2)."""
@@ -72,7 +72,7 @@ class LossConfig:
 
 
 class LossValue(NamedTuple):
-    """The loss of a batch, and how often the right document came first."""
+    """The loss of a batch, and how often the right document is ranked first."""
 
     loss: Tensor
     accuracy: Tensor
@@ -83,8 +83,8 @@ def formula_nce(
 ) -> Tensor:
     """InfoNCE between single formulas of a post and its pair.
 
-    A formula should be nearer to those of its pair that look the same than to formulas
-    of the batch that look otherwise.
+    A formula should be nearer to equal-looking ones of its pair than to formulas of the
+    batch that look different.
     """
     pair_of_anchor, pair_of_partner = map(_find_posts, (queries, documents))
     mine, theirs = queries.columns["label"][:, None], documents.columns["label"]
@@ -101,11 +101,11 @@ def formula_nce(
 def _find_false_negatives(
     queries: RaggedVectors, documents: RaggedVectors
 ) -> Tensor | None:
-    """(n, m) documents of other pairs of the batch that are right for a query too.
+    """(n, m) documents of other pairs of the batch that also answer a query.
 
     A question may have several answers, a lemma may serve many proofs: document j is
-    right for query i if pair j has the same query, or the same document. ``None``
-    if nothing tells which posts these are.
+    an answer to query i if pair j has the same query, or the same document. ``None`` if
+    the posts are not known.
     """
     if "row" not in queries.columns or "row" not in documents.columns:
         return None
@@ -125,7 +125,7 @@ def _find_posts(posts: RaggedVectors) -> Tensor:
 
 
 class ContrastiveLoss(nn.Module):
-    """Eq. 4.2 with a temperature of its own."""
+    """Eq. 4.2 with a learned temperature."""
 
     def __init__(
         self,

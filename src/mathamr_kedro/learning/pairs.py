@@ -1,4 +1,4 @@
-"""Training pairs: which question belongs to which answer, and batches of them."""
+"""Training pairs of questions and answers, and batches of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mathamr_kedro.graph import GraphShards
 Positions = NDArray[np.int64]
 
 _VALIDATION_SHARE = 0.1
-"""Share of the pairs that is held out if they do not say which (thesis 3.4.5)."""
+"""Share of held-out pairs if the pairs do not determine them (thesis 3.4.5)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class TrainingPairs:
     documents: Positions
     """(N,)"""
     validation: NDArray[np.bool_] | None = None
-    """(N,) which pairs are held out; ``None`` leaves the choice to the training."""
+    """(N,) which pairs are held out; ``None``: they are drawn."""
 
     @classmethod
     def of_rows(
@@ -38,10 +38,10 @@ class TrainingPairs:
         shards: GraphShards,
         validation: NDArray[np.bool_] | None = None,
     ) -> TrainingPairs:
-        """Check pairs that are given by positions in the shards.
+        """Check pairs given by positions in the shards.
 
         Raises:
-            MalformedInputError: these are no pairs, or a position is out of range.
+            MalformedInputError: these are not pairs, or a position is out of range.
         """
         table = np.asarray(rows, dtype=np.int64)
         if table.ndim != 2 or table.shape[1] != 2:
@@ -64,16 +64,16 @@ class TrainingPairs:
         return len(self.queries)
 
     def take(self, chosen: NDArray[Any]) -> TrainingPairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return TrainingPairs(self.queries[chosen], self.documents[chosen])
 
     def split(self, seed: int) -> tuple[TrainingPairs, TrainingPairs]:
-        """Take apart pairs to train with and pairs to validate with."""
+        """Split the pairs into training and validation pairs."""
         held_out = self._hold_out(seed)
         return self.take(~held_out), self.take(held_out)
 
     def _hold_out(self, seed: int) -> NDArray[np.bool_]:
-        """(N,) which pairs validate: those that are marked, or drawn by the seed."""
+        """(N,) which pairs are held out: those marked, or drawn by the seed."""
         if self.validation is not None:
             return self.validation
         count = round(_VALIDATION_SHARE * len(self))
@@ -100,7 +100,7 @@ class EpochPlan:
 
     @property
     def steps(self) -> int:
-        """Steps of an epoch; pairs that fill no batch wait for the next epoch."""
+        """Steps of an epoch; pairs of an incomplete batch are left out."""
         return len(self.pairs) // self.batch_size
 
     def epoch(self, number: int) -> Positions:

@@ -1,4 +1,4 @@
-"""Releasing an encoder: the model of a training with the vocabularies of its graphs.
+"""Release of an encoder: the model of a training with the vocabularies of its graphs.
 
 ::
 
@@ -40,7 +40,7 @@ from mathamr_kedro.model import (
 from mathamr_kedro.model.weights import CONFIG
 
 _MEASURES = 4
-"""The first ones: nDCG', MAP', P'@10 and Bpref by default."""
+"""Number of measures on the card: nDCG', MAP', P'@10 and Bpref by default."""
 
 CARD = "README.md"
 
@@ -55,11 +55,11 @@ def release_encoder(
     """Write the folder of a released encoder atomically.
 
     Args:
-        folder: to write; its name is the encoder's.
-        model_dir: of a training, or the folder of the training itself. What is
-            beside the model says what it was trained with.
+        folder: to write; its name becomes that of the encoder.
+        model_dir: of a training, or the folder of the training itself. Files beside the
+            model tell how it was trained.
         graphs: that it was trained on.
-        provenance: what else the card shall tell.
+        provenance: further facts for the card.
         overwrite: replace an existing folder, with its card.
 
     Raises:
@@ -96,13 +96,13 @@ def release_encoder(
 
 
 def find_model(folder: Path) -> Path:
-    """Return the folder of the model, given it or the one of its training."""
+    """Return the folder of the model, given that or the folder of its training."""
     inner = Path(folder) / MODEL
     return inner if (inner / CONFIG).is_file() else Path(folder)
 
 
 def has_same_weights(one: Path, two: Path) -> bool:
-    """Whether two model folders hold the same weights, as far as float16 can tell."""
+    """Whether two model folders have the same weights in float16."""
     if read_shape(one) != read_shape(two):
         return False
     cpu = ComputeConfig(device="cpu")
@@ -119,19 +119,19 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is known about a training besides its weights."""
+    """Facts about a training besides its weights."""
 
     facts: Values = field(default_factory=dict)
     """``training.json``: pairs, settings."""
     history: Sequence[Values] = ()
     """``history.json``: one record per epoch."""
     surroundings: Values = field(default_factory=dict)
-    """Anything else: environment, parser, ..."""
+    """Further facts: environment, parser, ..."""
     metrics: Sequence[Values] = ()
     """Means of all measures, by task, topic set and system."""
 
     def write_card(self, name: str, model: MathAMRPlus, variant: GraphVariant) -> str:
-        """Return the card as Markdown; a person adds licence and limits."""
+        """Return the card as Markdown; licence and limits are added by hand."""
         facts = self.facts
         shape = [
             *asdict(model.config).items(),

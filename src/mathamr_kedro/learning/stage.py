@@ -15,13 +15,13 @@ from mathamr_kedro.text import explain_absence
 
 @dataclass(frozen=True)
 class TrainingStageConfig(TrainingConfig):
-    """A training, and what surrounds it in the project."""
+    """A training with its surroundings in the project."""
 
     text_model: str = "minilm"
     """Sentence encoder of the teacher of documents: a known name or a folder
     (:mod:`mathamr_kedro.text.models`)."""
     start_from: str | None = None
-    """A released encoder, by name or folder, whose shape and weights come first."""
+    """A released encoder, by name or folder, to start from: its shape and weights."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -1,4 +1,4 @@
-"""Steps of a training, and how they are launched.
+"""Training steps, and how they are launched.
 
 ::
 
@@ -33,16 +33,16 @@ from mathamr_kedro.model import MathAMRPlus, can_use_triton
 logger = logging.getLogger(__name__)
 
 LEVELS = 4
-"""Buckets that hold all batches of the first epoch."""
+"""Number of buckets, enough for all batches of the first epoch."""
 _QUANTILE = 0.5
 _GROWTH = (1.015, 1.6)
 _MULTIPLE = 64
 _WARM_UP = 2
 
 MEASURES = ("loss", "accuracy", "grad_norm", "temperature")
-"""What a step returns, in this order."""
+"""Values of a step, in this order."""
 _CLIP_NORM = 1.0
-"""Norm of all gradients together, at most (Table 4.5)."""
+"""Maximum global norm of the gradients (Table 4.5)."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class OptimizerConfig:
 
 
 def list_vectors(batch: GraphBatch, vectors: Tensor) -> RaggedVectors:
-    """Return the vectors of a batch by graph, with what the loss knows of each."""
+    """Return the vectors of a batch by graph, with the columns that the loss reads."""
     columns = {
         "kind": batch.representative_kind,
         "label": batch.representative_label,
@@ -86,7 +86,7 @@ def list_vectors(batch: GraphBatch, vectors: Tensor) -> RaggedVectors:
 def split_pairs(
     batch: GraphBatch, vectors: Tensor, num_queries: int, query_room: int | None = None
 ) -> tuple[RaggedVectors, RaggedVectors]:
-    """Take apart the vectors of a batch: queries first, then all documents."""
+    """Split the vectors of a batch into those of queries and of documents."""
     posts = list_vectors(batch, vectors)
     room = int(posts.ptr[num_queries]) if query_room is None else query_room
     first = {name: column[:room] for name, column in posts.columns.items()}
@@ -95,7 +95,7 @@ def split_pairs(
 
 
 class TrainingStep:
-    """The model, the loss and the optimizer, and how they work together."""
+    """One step of training: model, loss and optimizer."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class TrainingStep:
         num_queries: int,
         query_room: int | None = None,
     ) -> Tensor:
-        """Do one step on an arranged batch; returns :data:`MEASURES`."""
+        """Run one step on an arranged batch; return :data:`MEASURES`."""
         value = self.compare(batch, graph, num_queries, query_room)
         self.optimizer.zero_grad(set_to_none=True)
         value.loss.backward()
@@ -149,7 +149,7 @@ class TrainingStep:
         return torch.stack([value.loss.detach(), value.accuracy, norm, temperature])
 
     def clip(self) -> Tensor:
-        """Clip the gradients; returns their norm before."""
+        """Clip the gradients; return their norm before."""
         return nn.utils.clip_grad_norm_(self.parameters, _CLIP_NORM)
 
     def run(self, batch: GraphBatch, key: int, num_queries: int) -> Tensor:
@@ -180,22 +180,22 @@ def _copy_to_cpu(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 class Bucket(NamedTuple):
-    """Room for one batch."""
+    """Fixed size of one batch."""
 
     level: int
     size: BatchSize
     query_room: int
-    """Vectors of all queries together."""
+    """Number of vectors of all queries."""
 
 
 class Buckets:
-    """Fixed sizes for batches of random graphs, and which of them each batch gets.
+    """Fixed sizes for batches of random graphs, and the choice for each batch.
 
     A captured CUDA graph needs fixed shapes. Half of the batches fit into the first
     bucket, and a few more, each some percent larger, take the rest. The more graphs a
-    batch has, the less batches differ, and the closer buckets are: room that is not
-    filled costs time. Buckets depend only on the data and the batches, so a training
-    that resumes takes the same ones.
+    batch has, the less batches differ, and the closer buckets are: padding costs time.
+    Buckets depend only on the data and the batches, so a resumed training has the same
+    ones.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class Buckets:
         self._growth = float(np.clip(largest ** (1 / (LEVELS - 1)), *_GROWTH))
 
     def _measure(self, batches: NDArray[Any]) -> NDArray[np.int64]:
-        """(batches, 6) sizes of whole batches, and the vectors of their queries."""
+        """(batches, 6) sizes of batches, and the number of vectors of their queries."""
         whole = self._shards.measure(batches)
         queries = self._shards.measure(batches[:, : self.num_queries])
         return np.concatenate([whole, queries[:, -1:]], 1)
@@ -228,7 +228,7 @@ class Buckets:
 
 
 class ResidentSteps:
-    """Runs the steps of an epoch from data that is on the device already.
+    """Runs the steps of an epoch on data that is on the device.
 
     ::
 
@@ -243,15 +243,15 @@ class ResidentSteps:
     and planning first (``torch.compile``) fuses many of those kernels.
 
     All graphs share one pool of memory. The largest is captured first, so the others
-    fit into what it has taken. Warm-ups come before all of that: their memory goes back
-    to the device before the pool takes any.
+    fit into its memory. Warm-ups come before, and return their memory to the device
+    before the pool takes any.
 
     Args:
-        step: what is done.
+        step: what is run.
         shards: on the device.
-        buckets: choose the room of each batch.
+        buckets: sizes of the batches.
         capture: whether steps become CUDA graphs.
-        compile_plan: whether assembly and planning are compiled before.
+        compile_plan: whether assembly and planning are compiled.
     """
 
     def __init__(
@@ -277,7 +277,7 @@ class ResidentSteps:
         self._buckets: Sequence[Bucket] = ()
 
     def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """Copy what the steps of an epoch read to the device; a row for each step."""
+        """Copy the inputs of an epoch to the device, a row for each step."""
         self._buckets = self._choice.choose(positions)
         count, rows = len(positions), torch.from_numpy(positions)
         if count > self._room:  # graphs hold addresses: new tensors need new graphs
@@ -340,9 +340,9 @@ class ResidentSteps:
         return arrange(*row)
 
     def _try_capture(self) -> bool:
-        """Capture what is missing; whether that worked.
+        """Capture missing graphs; return whether that worked.
 
-        Weights, optimizer and measures are as before afterwards.
+        Weights, optimizer and measures are restored afterwards.
         """
         saved = [tensor.clone() for tensor in _tensors(self._step)]
         measures = self._measures.clone()
@@ -372,7 +372,7 @@ class ResidentSteps:
             self._graphs[bucket.level] = self._capture(bucket)
 
     def _warm_up(self, number: int, bucket: Bucket) -> None:
-        """Compile what the steps of a bucket need; gives back all memory."""
+        """Compile the steps of a bucket; return all memory to the device."""
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -398,8 +398,8 @@ def _make_arrange(
 ) -> Callable[..., tuple[GraphBatch, object]]:
     """Assembly and planning of one bucket.
 
-    It knows nothing of the steps that keep it, so that they, and the memory of their
-    graphs, are given back as soon as a training ends.
+    It does not refer to its :class:`ResidentSteps`, so that their graphs' memory is
+    freed as soon as a training ends.
     """
 
     def arrange(positions: Tensor, key: Tensor) -> tuple[GraphBatch, object]:
@@ -421,7 +421,7 @@ def _tensors(step: TrainingStep) -> list[Tensor]:
 
 
 def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
-    """Write values back in place, so that captured addresses stay right."""
+    """Restore values in place, so that captured addresses stay valid."""
     tensors = _tensors(step)
     saved += [torch.zeros_like(t) for t in tensors[len(saved) :]]  # fresh optimizer
     for tensor, value in zip(tensors, saved, strict=True):
@@ -431,7 +431,7 @@ def _restore(step: TrainingStep, saved: list[Tensor]) -> None:
 def make_runner(
     step: TrainingStep, source: ShardSource, plan: EpochPlan
 ) -> ResidentSteps | HostSteps:
-    """Return the fastest way to run the steps that works here."""
+    """Return the fastest runner that works on this machine."""
     obstacle = _find_obstacle(step, source)
     if obstacle is None and source.on_device is not None:
         # Always from the first epoch, so that a training that resumes agrees.
@@ -444,7 +444,7 @@ def make_runner(
 
 
 def _find_obstacle(step: TrainingStep, source: ShardSource) -> str | None:
-    """What capturing steps needs and does not have."""
+    """Return an unmet requirement of captured steps, if any."""
     device, model = step.learning_rate.device, step.model
     needs = {
         "a CUDA device": device.type == "cuda",
@@ -466,7 +466,7 @@ class HostSteps:
         self._device = step.learning_rate.device
 
     def load_epoch(self, positions: NDArray[Any], keys: Tensor, rates: Tensor) -> None:
-        """Keep what the steps of an epoch read; a row of each per step."""
+        """Keep the inputs of an epoch, a row for each step."""
         self._positions, self._keys, self._rates = positions, keys, rates
         self._measures = torch.zeros(len(keys), len(MEASURES), device=self._device)
 

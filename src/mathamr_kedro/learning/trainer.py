@@ -5,8 +5,8 @@
     result = train(GraphShards(folder), pairs, TrainingConfig(), out_dir)
     model = load_model(result.model_dir)
 
-A stopped training resumes when it is started again with the same arguments, and ends
-with the same weights, bit by bit, as one that was not (:mod:`.loop`).
+A training that is started again with the same arguments resumes, and ends with the same
+weights, bit by bit, as an uninterrupted one (:mod:`.loop`).
 """
 
 from __future__ import annotations
@@ -76,17 +76,17 @@ def train(
     start: Path | None = None,
     symbols: FormulaSymbols | None = None,
 ) -> TrainingResult:
-    """Train an encoder, or resume a training that was stopped.
+    """Train an encoder, or resume its training.
 
     Args:
         shards: the graphs.
-        pairs: which of them belong together.
-        config: everything else.
-        out_dir: gets the best model, the history and the last checkpoint.
-        progress: called now and then, and after each epoch, with the progress.
-        start: model folder whose shape and weights the training starts from; fresh
-            weights if ``None``.
-        symbols: of the formulas, for their teacher; all different if ``None``.
+        pairs: of their positions.
+        config: all other settings.
+        out_dir: for the best model, the history and the last checkpoint.
+        progress: called every few seconds and after each epoch.
+        start: model folder whose shape and weights the training starts from; ``None``:
+            random weights.
+        symbols: of formulas, for their teacher; ``None``: all differ.
     """
     if config.num_epochs == 0:
         raise ConfigurationError("Expected num_epochs of at least 1 to train (got 0)")
@@ -119,7 +119,7 @@ def train(
 
 
 class EncoderLearner:
-    """MathAMR+ as the training loop sees it, on one device."""
+    """MathAMR+ as a :class:`~.loop.Learner`, on one device."""
 
     name, unit = "MathAMR+", "pairs"
     measures: tuple[str, ...] = MEASURES
@@ -222,7 +222,7 @@ def _take_shape(
     """Return the configuration with the shape of the model to start from.
 
     Raises:
-        ConfigurationError: its graphs were numbered otherwise.
+        ConfigurationError: its graphs have other vocabularies.
     """
     shape, trained = read_shape(start)
     if trained != schema:
@@ -252,8 +252,8 @@ def _write_json(path: Path, values: object) -> None:
 class Validation:
     """Held-out pairs in fixed batches, each pair against the others of its batch.
 
-    Posts are encoded many batches at once: the vectors of a post do not depend on the
-    posts beside it.
+    Several batches are encoded at once: the vectors of a post do not depend on the
+    other posts.
     """
 
     def __init__(
@@ -292,7 +292,7 @@ class Validation:
 def _group(
     batches: list[NDArray[np.int64]], size: int
 ) -> Iterator[list[NDArray[np.int64]]]:
-    """Put batches together until they have ``size`` graphs."""
+    """Group batches until they have ``size`` graphs."""
     group: list[NDArray[np.int64]] = []
     for rows in batches:
         if group and sum(map(len, group)) + len(rows) > size:
