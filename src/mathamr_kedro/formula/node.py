@@ -62,11 +62,8 @@ over, under, pre-above, pre-below, within, element."""
 SLT_TUPLE_EDGES = "aocnbudew"
 """The same edges in the order in which tuples visit them."""
 
-NAMED_CHILDREN = 62
-"""Children of an operator that have a digit or a letter of their own."""
-
 MAX_CHILDREN = 500
-"""Children an operator may have before it is split (reference variant)."""
+"""Children an operator may have before it is split."""
 
 _REVERSED_SLT_EDGES = SLT_EDGES[:0:-1]  # without "n", which is unmarked
 # "[,e[" is an empty label with an edge, "[,[" the label of a separator.

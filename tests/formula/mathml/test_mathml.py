@@ -38,7 +38,6 @@ def wanted(row):
     [
         (slt_from_mathml, {"mode": "totl"}, "'total'"),
         (slt_from_mathml, {"compat": "arqmat"}, "'arqmath'"),
-        (opt_from_mathml, {"variant": "cfd"}, "'cft'"),
     ],
 )
 def test_wrong_options_name_the_nearest(reader, options, hint):
@@ -106,16 +105,6 @@ def test_all_cases_of_the_specification(shared):
     wrong = [c["input"] for c in cases if answer(c["kind"], c["input"]) != wanted(c)]
     assert len(cases) == 239
     assert wrong == []
-
-
-@pytest.mark.shared
-def test_cases_of_the_cft_variant(shared):
-    lines = (shared / "formula" / "spec_cases.jsonl").read_text("utf-8").splitlines()
-    for case in map(json.loads, lines):
-        if case.get("cft"):
-            string = answer("opt", case["input"], variant="cft")[0]
-            expected = case["cft"].removeprefix("ERR ").partition(":")[0]
-            assert string == (expected if "ERR" in case["cft"] else case["cft"])
 
 
 @pytest.mark.shared

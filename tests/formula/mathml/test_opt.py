@@ -142,13 +142,9 @@ def test_error_below_a_leaf_does_not_count():
     assert read("<ci>x<pi/></ci>") == "[V!x]"
 
 
-def test_variants_differ_in_their_tables():
+def test_relations_and_sets_have_their_types():
     assert read(symbol("similar-to")) == "[U!similar-to]"
-    assert read(symbol("similar-to"), variant="cft") == "[O!similar-to]"
     assert read("<reals/>") == "[C!reals]"
-    for text in ("<reals/>", symbol("empty-set"), symbol("qvar_", "mws")):
-        with pytest.raises(TreeError, check=lambda e: e.reason == "unknown_tag"):
-            read(text, variant="cft")
 
 
 def test_unordered_operator_with_many_operands_is_split():
@@ -156,13 +152,6 @@ def test_unordered_operator_with_many_operands_is_split():
     halves = [edge for edge in tree.edges if edge[0] == 0]
     assert len(halves) == 2
     assert tree.nodes.count("V!a") == 501
-
-
-def test_splitting_of_the_cft_variant_fails_in_strict_mode():
-    text = apply("<plus/>", A * 63)
-    with pytest.raises(TreeError, check=lambda e: e.reason == "wrong_arity"):
-        read(text, variant="cft")
-    assert opt_from_mathml(text, variant="cft").nodes.count("U!plus") == 3
 
 
 def test_error_with_many_parts_is_split():

@@ -10,8 +10,6 @@ def test_tables_have_the_published_sizes():
     assert len(opt_labels.CONSTANT_SYMBOLS) == 2
     assert len(opt_labels.UNORDERED_SYMBOLS) == 55
     assert len(opt_labels.ORDERED_SYMBOLS) == 216
-    assert len(opt_labels.CFT_ORDERED_SYMBOLS) == 28
-    assert len(opt_labels.CFT_UNKNOWN_SYMBOLS) == 115
 
 
 def test_no_name_has_two_types():
@@ -21,29 +19,16 @@ def test_no_name_has_two_types():
         opt_labels.UNORDERED_TAGS,
         opt_labels.ORDERED_TAGS,
         opt_labels.CONSTANT_TAGS,
-        opt_labels.MATHAMR_CONSTANT_TAGS,
         opt_labels.QUALIFIER_TAGS,
     )
     assert sum(map(len, tags)) == len(frozenset().union(*tags))
 
 
-def test_cft_differs_only_where_listed():
-    names = opt_labels.UNORDERED_SYMBOLS | opt_labels.ORDERED_SYMBOLS
-    differing = {
-        name
-        for name in names
-        if label_symbol("latexml", name, "cft")
-        != label_symbol("latexml", name, "mathamr")
-    }
-    listed = opt_labels.CFT_ORDERED_SYMBOLS | opt_labels.CFT_UNKNOWN_SYMBOLS
-    assert differing == listed & names
-
-
 def test_number_in_a_symbol_is_written_as_a_float():
-    assert label_symbol("latexml", "3", "mathamr") == "N!3.0"
+    assert label_symbol("latexml", "3") == "N!3.0"
 
 
 def test_unknown_names_have_no_label():
-    assert label_symbol("latexml", "odd", "mathamr") is None
-    assert label_symbol(None, "subscript", "mathamr") is None
-    assert "bvar" not in ELEMENT_LABELS["mathamr"]
+    assert label_symbol("latexml", "odd") is None
+    assert label_symbol(None, "subscript") is None
+    assert "bvar" not in ELEMENT_LABELS

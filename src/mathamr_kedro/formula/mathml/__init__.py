@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping, Sequence
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.formula.mathml.markup import Branch, TreeError, read_branch
 from mathamr_kedro.formula.mathml.opt import build_opt
-from mathamr_kedro.formula.mathml.opt_labels import VARIANTS
 from mathamr_kedro.formula.mathml.rules import Mode, Reader
 from mathamr_kedro.formula.mathml.slt import build_slt
 from mathamr_kedro.formula.node import Node
@@ -75,7 +74,6 @@ def opt_from_mathml(
     text: str,
     mode: Mode = "total",
     *,
-    variant: str = "mathamr",
     compat: str = "none",
     counter: Counter[str] | None = None,
 ) -> FormulaTree | None:
@@ -84,7 +82,6 @@ def opt_from_mathml(
     Args:
         text: a ``math`` element, parallel markup, or bare content of ``math``.
         mode: ``"strict"`` or ``"total"``.
-        variant: label tables, ``"mathamr"`` or ``"cft"``.
         compat: ``"arqmath"`` writes minus and norm bars as the published files do.
         counter: gets one count per deviation, by reason (total mode).
 
@@ -95,10 +92,7 @@ def opt_from_mathml(
     Raises:
         TreeError: strict mode, and the published converters fail on the formula.
     """
-    _check_choice("variant", variant, VARIANTS)
-    reader = _make_reader(mode, compat)
-    reader.variant = variant
-    return _convert(text, "opt", reader, counter)
+    return _convert(text, "opt", _make_reader(mode, compat), counter)
 
 
 def _make_reader(mode: str, compat: str) -> Reader:

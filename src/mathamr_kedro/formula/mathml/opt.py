@@ -22,7 +22,6 @@ from mathamr_kedro.formula.mathml.markup import TreeError, local_name
 from mathamr_kedro.formula.mathml.opt_labels import (
     ELEMENT_LABELS,
     QUALIFIER_TAGS,
-    VARIANTS,
     label_symbol,
 )
 from mathamr_kedro.formula.mathml.rules import (
@@ -169,8 +168,7 @@ def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:
         reader.deviate(
             "several_roots", f"Expected 1 element at the top (got {len(roots)})"
         )
-    book = _BOOKS[reader.variant]
-    parts = [book.convert(root, reader) for root in roots]
+    parts = [_BOOK.convert(root, reader) for root in roots]
     found = [part for part in parts if part is not None]
     if not found:
         raise TreeError("empty", "Nothing is left of the formula")
@@ -197,7 +195,7 @@ def _make_symbol(element: etree._Element, kids: Kids, reader: Reader) -> Node:
     if reader.compat:
         name = name.translate(ARQMATH_SPELLING)
     dictionary = element.get("cd")
-    label = label_symbol(dictionary, name, reader.variant)
+    label = label_symbol(dictionary, name)
     if label is not None:
         return Node(label)
     reader.deviate(
@@ -360,9 +358,8 @@ def _settle_shares(root: Node, reader: Reader) -> Node:
     return root
 
 
-def _make_book(variant: str) -> RuleBook:
-    labels = ELEMENT_LABELS[variant].items()
-    named = {tag: partial(_make_named, label) for tag, label in labels}
+def _make_book() -> RuleBook:
+    named = {tag: partial(_make_named, label) for tag, label in ELEMENT_LABELS.items()}
     leaves: dict[str, Rule] = {
         "ci": _make_identifier,
         "cn": partial(make_leaf, "N!"),
@@ -382,4 +379,4 @@ def _make_book(variant: str) -> RuleBook:
     return RuleBook(leaves | inner, unknown=read_unknown, leaves=leaves.values())
 
 
-_BOOKS = {variant: _make_book(variant) for variant in VARIANTS}
+_BOOK = _make_book()

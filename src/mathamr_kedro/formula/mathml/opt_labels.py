@@ -1,8 +1,7 @@
 """The label tables of Operator Trees: which element or csymbol gets which type.
 
-Two published variants differ in a few rows: ``mathamr`` (the newest, ours by default)
-and ``cft`` (TangentCFT, equal to Tangent-S), which knows fewer names and counts fewer
-relations as unordered.
+They are those of MathAMR, the newest published; the older ones of Tangent-S and
+TangentCFT know fewer names and count fewer relations as unordered.
 """
 
 from __future__ import annotations
@@ -35,13 +34,13 @@ ORDERED_TAGS = _read_names(
 )
 """Elements that are operators with an order of operands: ``O!name``."""
 
-CONSTANT_TAGS = _read_names("infinity emptyset imaginaryi")
-"""Elements that are constants in every variant: ``C!name``."""
-
-MATHAMR_CONSTANT_TAGS = _read_names(
-    "exponentiale reals integers naturalnumbers complexes rationals"
+CONSTANT_TAGS = _read_names(
+    """
+    infinity emptyset imaginaryi
+    exponentiale reals integers naturalnumbers complexes rationals
+    """
 )
-"""Elements that are constants in variant ``mathamr`` only."""
+"""Elements that are constants: ``C!name``."""
 
 QUALIFIER_TAGS = _read_names("degree bvar lowlimit uplimit")
 """Elements that qualify an operator: ``$!name``."""
@@ -134,56 +133,6 @@ ORDERED_SYMBOLS = _read_names(
 )
 """LaTeXML symbols with an order of operands."""
 
-CFT_ORDERED_SYMBOLS = _read_names(
-    """
-    approximately-equals-or-equals coproduct double-intersection double-union
-    exclusive-or geometrically-equals greater-than-or-equals-or-less-than
-    greater-than-or-less-than iff inner-product less-than-or-equals-or-greater-than
-    less-than-or-greater-than not-and not-approximately-equals not-equivalent-to
-    not-less-than-nor-greater-than not-parallel-to not-perpendicular-to
-    not-proportional-to not-similar-to parallel-to proper-intersection similar-to
-    similar-to-or-equals square-intersection square-union symmetric-difference
-    tensor-product
-    """
-)
-"""Symbols that variant ``cft`` counts as ordered."""
-
-CFT_UNKNOWN_SYMBOLS = _read_names(
-    """
-    additive-conjunction additive-disjunction apl-reversal approximately-equals
-    arcdegree arcminute arcsecond average-integral big-o cancel
-    clockwise-contour-integral conditional contains-as-subgroup
-    contains-as-subgroup-or-equals contour-integral-around-below corresonds-to
-    counter-clockwise-contour-integral counterclockwise-contour-integral day
-    differential-d double-contour-integral double-factorial empty-set equivalent-to
-    greater-than-or-similar-to greater-than-or-similar-to-or-equal hour implied-by
-    intersection-plus join leads-to less-than less-than-or-equals
-    less-than-or-similar-to-or-equal minute multiple-integral multiplicative-conjunction
-    multiplicative-disjunction not-approaches-limit not-approximately-equals-or-equals
-    not-asymptotically-equals not-bottom not-compose not-contains-as-subgroup
-    not-contains-as-subgroup-or-equals not-coproduct not-difference-between
-    not-direct-sum not-divide not-does-not-prove not-double-subset-of not-empty-set
-    not-equals-or-preceeds not-equivalent-to-nor-equals not-exclusive-or not-factorial
-    not-for-all not-geometrically-equals not-greater-than-and-not-equals
-    not-greater-than-or-equals-or-less-than not-greater-than-or-equivalent-to
-    not-greater-than-or-less-than not-iff not-implies not-infinity not-integral
-    not-intersection not-leads-to not-less-than-or-approximately-equals
-    not-less-than-or-greater-than not-less-than-or-similar-to not-maps-to not-minus
-    not-not not-not-approximately-equals not-not-divides not-not-element-of
-    not-not-equals not-not-equivalent-to not-not-subset-of-nor-equals
-    not-not-superset-of-nor-equals not-or not-plus-or-minus not-precedes-or-equals
-    not-precedes-or-equivalent-to not-proper-intersection not-square-image-of
-    not-square-image-of-nor-equals not-square-original-of
-    not-square-original-of-or-equals not-subgroup-of-or-equals not-subset-nor-equals
-    not-subset-of-and-not-equals not-succeeds-or-equals not-succeeds-or-equivalent-to
-    not-sum not-superset-of-and-not-equals not-times quaternion-double-integral
-    quaternion-integral second similar-to-or-greater-than similar-to-or-less-than
-    square-contour-integral subgroup-of subgroup-of-or-equals subset-plus superset-plus
-    surface-integral times trace triple-contour-integral upper-complexes ב⪸ב ⌈⟩⊑⟩⌈⌉
-    """
-)
-"""Symbols that variant ``cft`` does not know."""
-
 _AMBIGUOUS_SYMBOLS = {
     "formulae-sequence": "O!form-seq",
     "fragments": "O!fragments",
@@ -199,40 +148,29 @@ _RENAMED_SYMBOLS = {
     "planck-constant-over-2-pi": "C!hbar",
     "square-root": "O!root",
 }
+_SYMBOL_LABELS = {
+    **{name: "O!" + name for name in ORDERED_SYMBOLS},
+    **{name: "C!" + name for name in CONSTANT_SYMBOLS},
+    **{name: "U!" + name for name in UNORDERED_SYMBOLS},
+}
 _DELIMITED = "delimited-"
 
-VARIANTS = ("mathamr", "cft")
+ELEMENT_LABELS = {
+    **{tag: "F!" + tag for tag in FUNCTION_TAGS},
+    **{tag: "U!" + tag for tag in UNORDERED_TAGS},
+    **{tag: "O!" + tag for tag in ORDERED_TAGS},
+    **{tag: "C!" + tag for tag in CONSTANT_TAGS},
+    "determinant": "F!det",
+}
+"""Labels of empty content elements, by tag."""
 
 
-def _list_element_labels(variant: str) -> dict[str, str]:
-    """Return the labels of empty content elements.
-
-    >>> labels = _list_element_labels("cft")
-    >>> labels["plus"], labels["determinant"], "reals" in labels
-    ('U!plus', 'F!det', False)
-    """
-    kinds = [
-        ("F!", FUNCTION_TAGS),
-        ("U!", UNORDERED_TAGS),
-        ("O!", ORDERED_TAGS),
-        ("C!", CONSTANT_TAGS),
-    ]
-    if variant == "mathamr":
-        kinds.append(("C!", MATHAMR_CONSTANT_TAGS))
-    labels = {tag: kind + tag for kind, tags in kinds for tag in tags}
-    return labels | {"determinant": "F!det"}
-
-
-ELEMENT_LABELS = {variant: _list_element_labels(variant) for variant in VARIANTS}
-"""Labels of empty content elements, by variant and tag."""
-
-
-def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:
+def label_symbol(dictionary: str | None, name: str) -> str | None:
     """Return the label of a ``csymbol``, or None if no table has it.
 
-    >>> label_symbol("latexml", "similar-to", "mathamr")
+    >>> label_symbol("latexml", "similar-to")
     'U!similar-to'
-    >>> label_symbol("unknown", "r", "mathamr")
+    >>> label_symbol("unknown", "r")
     '-!r'
     """
     if dictionary == "ambiguous":
@@ -240,37 +178,22 @@ def label_symbol(dictionary: str | None, name: str, variant: str) -> str | None:
     if dictionary == "unknown":
         return "-!" + name
     if dictionary == "mws":
-        return "?" if name == "qvar_" and variant == "mathamr" else None
+        return "?" if name == "qvar_" else None
     if dictionary == "latexml":
-        return _label_latexml_symbol(name, variant)
+        return _label_latexml_symbol(name)
     return None
 
 
-def _label_latexml_symbol(name: str, variant: str) -> str | None:
+def _label_latexml_symbol(name: str) -> str | None:
     if name in _RENAMED_SYMBOLS:
         return _RENAMED_SYMBOLS[name]
     if name.startswith(_DELIMITED):
         # One character too many goes with the prefix: the published trees lack the
         # opening fence (or the ampersand of its escape), so ours do too.
         return "M!D-" + name[len(_DELIMITED) + 1 :]
-    label = _SYMBOL_LABELS[variant].get(name)
-    if label is not None or name in CFT_UNKNOWN_SYMBOLS:
-        return label
+    if name in _SYMBOL_LABELS:
+        return _SYMBOL_LABELS[name]
     try:
         return f"N!{float(name)!r}"
     except ValueError:
         return None
-
-
-def _list_symbol_labels(variant: str) -> dict[str, str]:
-    labels = {name: "O!" + name for name in ORDERED_SYMBOLS}
-    labels |= {name: "C!" + name for name in CONSTANT_SYMBOLS}
-    labels |= {name: "U!" + name for name in UNORDERED_SYMBOLS}
-    if variant == "cft":
-        labels |= {name: "O!" + name for name in CFT_ORDERED_SYMBOLS}
-        for name in CFT_UNKNOWN_SYMBOLS:
-            del labels[name]
-    return labels
-
-
-_SYMBOL_LABELS = {variant: _list_symbol_labels(variant) for variant in VARIANTS}

@@ -24,7 +24,6 @@ from mathamr_kedro.formula.node import (
     BLANK,
     ERROR,
     MAX_CHILDREN,
-    NAMED_CHILDREN,
     Node,
     clean_text,
     escape_label,
@@ -41,7 +40,6 @@ class Reader:
 
     strict: bool
     compat: bool = False
-    variant: str = "mathamr"
     copied: int = 0
     deviations: list[str] = field(default_factory=list)
 
@@ -62,22 +60,19 @@ class Reader:
     def make_node(self, label: str, children: Sequence[Node]) -> Node:
         """Return an Operator Tree node; one with too many children is split.
 
-        Published splitting covers unordered operators and errors, and fails in ``cft``.
+        Published splitting covers unordered operators and errors.
 
         Raises:
             TreeError: strict mode, if published splitting fails.
         """
-        max_children = MAX_CHILDREN if self.variant == "mathamr" else NAMED_CHILDREN
-        if len(children) > max_children and (
-            self.variant == "cft" or label[:2] not in ("U!", ERROR)
-        ):
+        if len(children) > MAX_CHILDREN and label[:2] not in ("U!", ERROR):
             self.deviate(
                 "wrong_arity",
-                f"Expected at most {max_children} children of {label!r} "
+                f"Expected at most {MAX_CHILDREN} children of {label!r} "
                 f"(got {len(children)})",
                 "too_many_children",
             )
-        return Node.operator(label, children, max_children)
+        return Node.operator(label, children)
 
 
 Kids: TypeAlias = Sequence[Node | None]
