@@ -30,34 +30,14 @@ def test_bases_are_weighted_sums():
             assert torch.allclose(made[layer, r], expected, atol=1e-6)
 
 
-def test_blocks_stand_on_the_diagonal():
-    weights = make("block", 4)
-    made = weights()
-    for layer in range(2):
-        for r in range(5):
-            expected = torch.block_diag(*weights.blocks[layer, r])
-            assert torch.equal(made[layer, r], expected)
-
-
-def test_blocks_learn():
-    weights = make("block", 4)
-    weights().square().sum().backward()
-    assert torch.allclose(weights.blocks.grad, 2 * weights.blocks)
-
-
 @pytest.mark.parametrize(
     ("decomposition", "bases", "expected"),
-    [("basis", 3, 2 * (5 * 3 + 3 * 64)), ("block", 4, 2 * 5 * 4 * 4), ("none", 1, 640)],
+    [("basis", 3, 2 * (5 * 3 + 3 * 64)), ("none", 1, 640)],
 )
 def test_decompositions_have_fewer_parameters(decomposition, bases, expected):
     made = make(decomposition, bases)
     assert sum(p.numel() for p in made.parameters()) == expected
     assert made().shape == (2, 5, 8, 8)
-
-
-def test_blocks_must_divide_the_hidden_dimension():
-    with pytest.raises(ConfigurationError, match=r"num_bases to divide hidden_dim 64"):
-        ModelConfig(decomposition="block", num_bases=7)
 
 
 def test_dimensions_must_be_positive():

@@ -34,9 +34,9 @@ class ModelConfig:
     hidden_dim: int = 64
     projection_dim: int = 32
     num_layers: int = 4
-    decomposition: Literal["basis", "block", "none"] = "basis"
+    decomposition: Literal["basis", "none"] = "basis"
     num_bases: int = 64
-    """Shared matrices of ``basis``, or diagonal blocks of ``block`` (thesis 2.4.3)."""
+    """Shared matrices of ``basis`` (thesis 2.4.3)."""
     virtual_init: VirtualInit = "zero_embedding"
     edge_attributes: bool = True
     """Add a learned vector per relation to each neighbour (thesis 3.3.2)."""
@@ -54,11 +54,6 @@ class ModelConfig:
         shape = ("hidden_dim", "projection_dim", "num_layers", "num_bases")
         check_range(self, *shape, least=1)
         check_range(self, "readout_dim", "text_dim", least=0)
-        if self.decomposition == "block" and self.hidden_dim % self.num_bases:
-            raise ConfigurationError(
-                f"Expected num_bases to divide hidden_dim {self.hidden_dim} into "
-                f"diagonal blocks (got {self.num_bases!r})"
-            )
 
 
 @dataclass(frozen=True)

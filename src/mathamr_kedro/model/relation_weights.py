@@ -1,7 +1,7 @@
 r"""The matrices W_r of all relations and layers, decomposed (thesis 2.4.3).
 
 ``basis``: :math:`W_r = \sum_b a_{rb} V_b`, all relations share the matrices
-:math:`V_b`. ``block``: :math:`W_r` is block-diagonal. ``none``: one free matrix each.
+:math:`V_b`. ``none``: one free matrix each.
 
 The matrices are made once per step for all relations: with R relations and B bases that
 is R B products of matrices, while every other order needs N B of them for N nodes.
@@ -32,8 +32,6 @@ class RelationWeights(nn.Module):
         if self.decomposition == "basis":
             self.coefficients = xavier_uniform(layers, relations, b)
             self.bases = xavier_uniform(layers, b, d, d)
-        elif self.decomposition == "block":
-            self.blocks = xavier_uniform(layers, relations, b, d // b, d // b)
         else:
             self.matrices = xavier_uniform(*self.shape)
 
@@ -43,18 +41,11 @@ class RelationWeights(nn.Module):
         Args:
             relations: (K,) for only these, (L, K, d, d); all if ``None``.
         """
-        name = {"none": "matrices", "basis": "coefficients", "block": "blocks"}
-        mine: Tensor = getattr(self, name[self.decomposition])
+        is_free = self.decomposition == "none"
+        mine: Tensor = self.matrices if is_free else self.coefficients
         if relations is not None:
             mine = mine.index_select(1, relations)
-        layers, d = self.shape[0], self.shape[-1]
-        if self.decomposition == "none":
+        if is_free:
             return mine
-        if self.decomposition == "basis":
-            return torch.bmm(mine, self.bases.flatten(2)).view(layers, -1, d, d)
-        b, side = mine.shape[2:4]
-        # (.., b, side, b, side): block b is where both indices agree.
-        grid = mine.new_zeros(layers, mine.shape[1], b, side, b, side)
-        index = torch.arange(b, device=grid.device)
-        grid[:, :, index, :, index, :] = mine.movedim(2, 0)
-        return grid.view(layers, -1, d, d)
+        layers, d = self.shape[0], self.shape[-1]
+        return torch.bmm(mine, self.bases.flatten(2)).view(layers, -1, d, d)
