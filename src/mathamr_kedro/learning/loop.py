@@ -215,6 +215,8 @@ class Training:
             # Reading measures waits for the device.
             fresh = self.learner.read_measures(i + 1)[first:]
             state.step, state.measures = i + 1, torch.cat([done, fresh])
+            # Only when measures are read anyway; later steps of a diverged training do
+            # no harm.
             self._check_finite(state)
             state.seconds = before + time.perf_counter() - started
             if log_due:
@@ -271,6 +273,8 @@ class Training:
             seconds,
             ", best so far" if is_best and curve else "",
         )
+        # Before the checkpoint: a kill in between repeats the epoch instead of losing
+        # its weights.
         learner.keep(state.history, is_best)
         self._unsaved += seconds
         is_last = state.is_finished(self.num_epochs, self.patience)
@@ -290,6 +294,8 @@ class Training:
     def _save(self, state: TrainingState) -> None:
         started = time.monotonic()
         state.save(self.checkpoint, self.learner.export_state(), self.made_from)
+        # Epochs of a second would otherwise spend most of their time writing large
+        # models.
         took = time.monotonic() - started
         self._unsaved, self._due = 0.0, 10 * took if took > 1 else 0.0
 
@@ -405,6 +411,7 @@ class ModuleLearner(Generic[Batch]):
             if self.clip_norm is not None:
                 nn.utils.clip_grad_norm_(self.module.parameters(), self.clip_norm)
             self.optimizer.step()
+        # On the device: reading values here would wait for each step.
         self._found[step] = torch.stack([v.detach().float() for v in values])
 
     def read_measures(self, count: int) -> Tensor:

@@ -109,6 +109,8 @@ class TrainingStep:
             p for m in (model, loss) for p in m.parameters() if p.requires_grad
         ]
         device = self.parameters[0].device
+        # A tensor, as a captured graph reads its value at each replay; it would keep
+        # that of a float.
         self.learning_rate = torch.tensor(
             optimizer_config.learning_rate, device=device, dtype=torch.float32
         )
@@ -217,6 +219,8 @@ class Buckets:
     def choose(self, batches: NDArray[Any]) -> list[Bucket]:
         """The smallest bucket that each batch fits into."""
         ratio = (self._measure(batches) / np.maximum(self._base, 1)).max(1)
+        # Less the rounding of logarithms: a batch of exactly a bucket's size fits into
+        # it.
         level = np.ceil(np.log(np.maximum(ratio, 1)) / np.log(self._growth) - 1e-9)
         return [self.bucket(int(k)) for k in level]
 
@@ -344,6 +348,7 @@ class ResidentSteps:
 
         Weights, optimizer and measures are restored afterwards.
         """
+        # Warm-ups and captures are real steps, which the training must not notice.
         saved = [tensor.clone() for tensor in _tensors(self._step)]
         measures = self._measures.clone()
         try:
@@ -360,6 +365,7 @@ class ResidentSteps:
 
     def _capture_missing(self) -> None:
         """Capture all buckets of the loaded epoch, the largest first."""
+        # Reversed, so that the first step of each level remains.
         first = {b.level: (i, b) for i, b in reversed(list(enumerate(self._buckets)))}
         missing = [
             first[level]
@@ -373,6 +379,7 @@ class ResidentSteps:
 
     def _warm_up(self, number: int, bucket: Bucket) -> None:
         """Compile the steps of a bucket; return all memory to the device."""
+        # PyTorch asks for warm-ups on another stream before a capture.
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):

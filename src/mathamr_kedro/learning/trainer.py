@@ -281,6 +281,7 @@ class Validation:
             for rows in group:
                 middle, end = first + len(rows) // 2, first + len(rows)
                 value = step.loss(posts.slice(first, middle), posts.slice(middle, end))
+                # By pairs, as batches differ in size.
                 total += (middle - first) * torch.stack(
                     [value.loss, value.accuracy, torch.ones_like(value.loss)]
                 )

@@ -216,6 +216,7 @@ class ConceptModel:
                 continue
             remembered = self.memory.get(key, {})
             candidates = find_candidates(skeleton, i, self.lexicon, remembered)
+            # Nothing to choose: no context has to be described, which takes the time.
             if len(candidates) == 1:
                 labels.append(next(iter(candidates)))
                 continue
@@ -235,6 +236,8 @@ class ConceptModel:
         """Return the score of each candidate: the sum of its features' weights."""
         contexts = _describe_context(skeleton, i)
         token = skeleton.tokens[i]
+        # Weights are grouped by context: a context that was never learned costs one
+        # look-up for all candidates.
         get = self.memories.get
         scores = [
             sum([get(f, 0.0) for f in _describe_memory(token, label, kind, remembered)])

@@ -51,6 +51,8 @@ def find_antecedents(
             for n in range(i)
             if skeleton.tokens[n].tag in tags and skeleton.labels[n] not in _INNER
         ]
+        # With two candidates a guess would be wrong too often: a missing edge costs
+        # less than a wrong one.
         if len(nouns) == 1 and _can_mean(skeleton, i, nouns[0], fragments):
             found[i] = nouns[0]
     return found

@@ -136,6 +136,7 @@ def make_named_fragments(
     """Make all fragments; names go to the noun they belong to, or get a type."""
     titles = _find_titles(skeleton)
     inside = {i for span in titles.values() for i in span}
+    # Words of a title become parts of the name, not concepts.
     labels = [NOTHING if i in inside else label for i, label in enumerate(labels)]
     _complete_names(skeleton, labels)
     spans = _group_names(skeleton, labels)

@@ -57,6 +57,7 @@ def _build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> A
     fragments = make_named_fragments(skeleton, labels, models.name_types)
     nodes = [i for i, fragment in fragments.items() if fragment.concept not in VALUES]
     if not nodes:
+        # A sentence of function words still needs a node: a graph cannot be empty.
         word = skeleton.tokens[skeleton.root].lemma.lower()
         return AMRGraph("x", {"x": format_symbol(word)}, [])
     same = find_antecedents(skeleton, fragments)
@@ -65,6 +66,7 @@ def _build_graph(skeleton: Skeleton, labels: Sequence[str], models: Models) -> A
     edges = join_fragments(
         skeleton, fragments, reduced, models.relations, models.lexicon
     )
+    # A subject is never the top, unless there is nothing else.
     heads = [i for i in nodes if reduced.paths[i] not in _SUBJECTS] or nodes
     ranks = models.tops.score([reduced.describe_top(i) for i in heads])
     top = heads[ranks.index(max(ranks))]
@@ -84,6 +86,7 @@ def _realise(
     for i, fragment in fragments.items():
         if fragment.concept not in VALUES and i not in same:
             draft.add_fragment(i, fragment)
+    # Pronouns have no node: they take the variable of what they refer to.
     for i, other in same.items():
         draft.variables[i] = draft.variables[other][:1]
     for source, role, target in edges:

@@ -284,6 +284,7 @@ def _choose_edges(
     fragments: Mapping[int, Fragment],
 ) -> list[LinkedTokens]:
     """Choose edges by the log-probabilities of the labels of pairs."""
+    # The margin of a pair is how much likelier its best edge is than none.
     none = labels.index(NO_EDGE)
     margins = -scores[:, none]
     scores = scores.copy()
@@ -295,15 +296,19 @@ def _choose_edges(
     postponed: list[int] = []
     for n in order:
         pair = pairs[n]
+        # Unlikely edges may still be needed to connect parts; a constant has one edge,
+        # which must not be spent on a part that is connected already.
         if margins[n] < 0 or (joints.has_value(pair) and not joints.is_open(pair)):
             postponed.append(n)
         elif not joints.add(pair, labels[best[n]]):
+            # The best role is filled already: the next ones may be free.
             ranked = np.argsort(-scores[n])[1:4]
             any(joints.add(pair, labels[k]) for k in ranked)
     for n in postponed:
         if joints.is_open(pairs[n]):
             ranked = np.argsort(-scores[n])[:4]
             if not any(joints.add(pairs[n], labels[k]) for k in ranked):
+                # The graph has to be connected; ``mod`` claims least.
                 joints.add(pairs[n], "mod")
     return joints.edges
 
@@ -378,6 +383,7 @@ def _weigh_roles(labels: tuple[str, ...], upper: str, lower: str) -> FloatArray:
     for k, label in enumerate(labels):
         if label.startswith("ARG"):
             roles = lower if label.endswith(BACKWARD) else upper
+            # The digit of ARG0, ARG1, ...
             if label[3] not in roles:
                 weights[k] = -_ROLE_PENALTY
     return weights

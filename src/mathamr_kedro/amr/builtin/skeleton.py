@@ -114,6 +114,8 @@ class Skeleton:
 
     def _keep_tree(self, rewrite: Callable[[], None]) -> None:
         """Rewrite, unless that breaks the tree; then leave it unchanged."""
+        # Rules assume well-formed trees; parses of odd sentences can turn a move into a
+        # cycle.
         before = self.root, self.parents[:], self.labels[:]
         rewrite()
         if self.parents != before[1] and not self._is_tree():
@@ -133,6 +135,7 @@ class Skeleton:
 
     def _join_roots(self) -> None:
         """Attach further roots, which run-on sentences have, to the first."""
+        # spaCy returns a root for each sentence that it sees in the text.
         roots = [i for i, parent in enumerate(self.parents) if parent < 0]
         self.root = roots[0]
         for i in roots[1:]:
@@ -154,6 +157,7 @@ class Skeleton:
             )
             if noun >= 0 and self.labels[noun] == "formula":
                 noun = self.parents[noun]
+            # The parser attaches "that" to the verb of the clause, or else "such".
             clause = self.parents[i + 1]
             if clause < i + 2:
                 clause = self.parents[i]
@@ -186,6 +190,8 @@ class Skeleton:
             predicates = [c for c in children if self.labels[c] in _PREDICATES]
             if not predicates:
                 continue
+            # "What is the limit" asks for the predicate: the subject carries the
+            # sentence.
             asked = [c for c in predicates if self.words[c] in QUESTION_WORDS]
             subjects = [c for c in children if self.labels[c] == "nsubj"]
             new = predicates[0]
@@ -201,6 +207,7 @@ class Skeleton:
 
     def _raise_conjunctions(self) -> None:
         for first in range(len(self.tokens)):
+            # Members are collected from the first one; the others were handled with it.
             if self.labels[first].startswith(("conj", "op")):
                 continue
             members, joints = self._collect_conjuncts(first)

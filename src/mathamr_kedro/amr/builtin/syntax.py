@@ -354,6 +354,8 @@ def _restore(
         places.append(count)
         count += 1 + len(hidden.get(word.end, ()))
     tokens: list[Token] = []
+    # Relations that no rule asks for are replaced by one, so that words are found in
+    # the cache.
     telling = _find_telling_relations()
     for token, (form, end) in zip(doc, words, strict=True):
         tag, dep = token.tag_, token.dep_
@@ -369,6 +371,8 @@ def _restore(
 def _place_hidden(word: str, noun: int, place: int) -> Token:
     first = noun + 1
     if word == _SURFACE:
+        # Further formulas are conjuncts of the first, as the parser itself would write
+        # them.
         dep, head = ("formula", noun) if place == first else ("conj", first)
         return Token(word, word, "NNP", "PROPN", dep, head)
     if word == ",":

@@ -52,6 +52,7 @@ class Classifier:
     def score(self, examples: Sequence[Sequence[str]]) -> FloatArray:
         """Return log-probabilities, one row per example."""
         scores = _sum_rows(self.weights, self.features, examples)
+        # exp of large scores would overflow.
         scores -= scores.max(axis=1, keepdims=True)
         return scores - np.log(np.exp(scores).sum(axis=1, keepdims=True))
 

@@ -55,6 +55,7 @@ def _run_batches(connection: Connection, slot: int) -> None:
 
 
 def _die_with_parent(parent: int) -> None:
+    # In a thread: a batch may be in native code that sees no signal.
     os.read(parent, 1)  # nothing is ever written: it returns at the end of the parent
     os._exit(1)
 

@@ -140,6 +140,7 @@ class _ProcessPool:
 
     def wait(self, timeout: float | None) -> list[tuple[int, Event]]:
         """Return the events of the workers that have reported."""
+        # A dead worker closes its pipe, which makes the connection ready, too.
         slots = {w.connection: slot for slot, w in self._workers.items()}
         ready = wait(list(slots), timeout)
         return [(slots[c], self._receive(slots[c])) for c in ready]  # type: ignore[index]
@@ -151,6 +152,8 @@ class _ProcessPool:
 
     def close(self) -> None:
         """End all: the idle ones by closing their pipe, the busy ones by a signal."""
+        # Idle workers end by themselves, so that what they hold (a model, a subprocess)
+        # is closed properly; busy ones would first finish their batch.
         idle = [w for slot, w in self._workers.items() if slot not in self._busy]
         for worker in idle:
             worker.connection.close()
@@ -172,6 +175,7 @@ class _ProcessPool:
         try:
             event: Event = worker.connection.recv()
         except (EOFError, OSError):
+            # The pipe closes a little before the process has an exit code.
             with contextlib.suppress(subprocess.TimeoutExpired):
                 worker.process.wait(timeout=10)
             code = worker.process.poll()
@@ -183,8 +187,11 @@ class _ProcessPool:
 
 def _start_worker(slot: int) -> _Worker:
     ours, theirs = Pipe()
+    # Nothing is written to this pipe: its end is closed by the system whenever this
+    # process dies, which is what the worker waits for.
     end, alive = os.pipe()
     files = (theirs.fileno(), end)
+    # -P: a module of the current folder must not shadow one of the library.
     command = [sys.executable, "-P", str(_CHILD), *map(str, files), str(slot)]
     try:
         process = subprocess.Popen(command, pass_fds=files, stdin=subprocess.DEVNULL)

@@ -178,6 +178,8 @@ class _Run:
         """Yield numbers of items as they are done, and partitions in their order."""
         while True:
             self._assign_tasks()
+            # Only the first may be yielded: partitions keep their order, and finished
+            # later ones wait.
             while self.open and not self.open[0].missing:
                 done = self.open.popleft()
                 yield PartitionResult(*done.partition, done.results)
@@ -201,6 +203,8 @@ class _Run:
                 continue
             if not self._find_tasks(1):
                 return
+            # Only while there is work: replacing the worker of an empty queue would be
+            # in vain.
             if slot.items >= self.config.items_per_process:
                 self.pool.stop(number)
                 self.slots[number] = _Slot()
@@ -254,6 +258,7 @@ class _Run:
             self.failed_starts, self.has_worked, self.since = 0, True, None
             return
         # Below, ``slot`` is the worker of the event; the list may have a new one.
+        # The worker is gone, or will be stopped: its slot is free again.
         if event.kind in ("died", "lost") or not slot.is_ready:
             self.slots[number] = _Slot()
         if not slot.is_ready:
@@ -268,6 +273,7 @@ class _Run:
             self._isolate(task, Failed(event.reason, event.detail))
         elif event.kind == "lost" and task.losses < _LOSSES:
             logger.warning("worker %d is lost: %s", number, event.detail)
+            # The machine was lost, not the batch: the same task goes to another worker.
             task.losses += 1
             self.todo.appendleft(task)
         else:
@@ -309,6 +315,7 @@ class _Run:
                 failure.detail,
             )
             singles = [Task(task.owner, n, n + 1) for n in range(task.start, task.stop)]
+            # To the front, so that the open partition can be yielded soon.
             self.todo.extendleft(reversed(singles))
             return
         task.attempts += 1
@@ -331,6 +338,7 @@ class _Run:
                 continue
             self.pool.stop(number)
             self.slots[number] = _Slot()
+            # Another worker tries the items of its batch one by one.
             detail = f"no result within {self.config.timeout_s:g} s"
             self._isolate(slot.task, Failed("timeout", detail))
 

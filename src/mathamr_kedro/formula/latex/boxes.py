@@ -58,6 +58,7 @@ def append_symbol(row: list[Any], symbol: Symbol) -> None:
         if joined is not None:
             row[-2:] = [joined]
     elif symbol in _TRIPLES:
+        # Symbols are shared: equal characters of a font are one object.
         if len(row) > 2 and row[-2] is symbol and row[-3] is symbol:
             row[-3:] = [_TRIPLES[symbol]]
     else:
@@ -279,6 +280,7 @@ def settle_row(boxes: list[Box]) -> list[Item]:
 
 def _join_mixed_numbers(items: list[Item]) -> list[Item]:
     r"""Return a row in which ``2\frac13`` is a sum, not a product."""
+    # From the right, so that replacing two items moves none that is still to be seen.
     for place in range(len(items) - 1, 0, -1):
         fraction = items[place]
         if fraction.__class__ is App and _is_mixed(items[place - 1], fraction):
@@ -311,6 +313,7 @@ def _settle_hints(items: list[Item]) -> list[Item]:
     phantom = False
     for item in items:
         if item.__class__ is Hint:
+            # Space at the start of a row or after an opening fence separates nothing.
             if settled and settled[-1].role != "OPEN":
                 width += item.width
                 phantom = phantom or item.phantom

@@ -94,6 +94,8 @@ class Reader(TokenStream):
             entry = get(token)
             if entry.__class__ is Symbol:
                 self.i += 1
+                # Most tokens are symbols, none of which ends a row: the cheapest test
+                # comes first.
                 boxes.append(entry)
                 continue
             if token in ends:
@@ -103,6 +105,7 @@ class Reader(TokenStream):
                 boxes.append(self._read_unknown(token))
                 continue
             entry(self, boxes)  # type: ignore[operator]
+            # A command like \bf changes the font for the rest of the group.
             if self.font is not font:
                 font = self.font
                 get = self.table.get
@@ -176,6 +179,7 @@ class Reader(TokenStream):
         entry = self.table.get(token)
         if entry.__class__ is Symbol:
             return [entry]
+        # TeX takes one digit as an argument: \frac12 is a half.
         if token in _DIGITS:
             return [Symbol.number(token, token, self.font.choose(token))]
         boxes: list[Box] = []
@@ -208,6 +212,7 @@ class Reader(TokenStream):
             rule: the rule of the grammar to read it by.
             punctuated: whether punctuation at the end is not part of the formula.
         """
+        # Most arguments are one symbol, which no rule changes.
         if len(boxes) == 1 and boxes[0].__class__ is Symbol and not punctuated:
             return boxes[0]
         items = settle_row(boxes)

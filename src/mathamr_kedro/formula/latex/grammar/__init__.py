@@ -67,6 +67,7 @@ class Grammar(FactorRules):
         """Return a whole row, whatever it is."""
         result = self.formulae()
         if result is None:
+            # Fragments only if the row is no formula, in the order of LaTeXML.
             for rule in (
                 self.fenced_formulae,
                 self.modifier_formulae,
@@ -261,6 +262,9 @@ def parse_row(items: Sequence[Item], rule: str = "anything") -> Item | None:
     if len(items) == 2 and items[1].__class__ is ScriptMark:
         if items[0].role in _PLAIN and not items[1].floats:
             return attach_script(items[0], items[1])  # most rows of two are x^2
+    # Brackets of quantum mechanics come first; if they lead nowhere, < and > are
+    # relations. Deeper bars are ambiguous, so they are only tried for rows that cannot
+    # be read otherwise.
     quantum, bars = True, 1
     grammar = Grammar(items, quantum, bars)
     result = getattr(grammar, rule)()

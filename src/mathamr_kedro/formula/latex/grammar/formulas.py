@@ -79,6 +79,7 @@ class FormulaRules:
     def __init__(self, items: Sequence[Item], quantum: bool, bars: int) -> None:
         self.items = items
         self.roles = [item.role or "ATOM" for item in items]
+        # A sentinel: rules look at the next role without asking for the length.
         self.roles.append(END)
         self.i = 0
         self.quantum = quantum
@@ -91,6 +92,7 @@ class FormulaRules:
         self.has_big_operators = not BIG_OPERATORS.isdisjoint(self.roles)
         self.last_bracket_end: int | None = None
         self.factors: dict[int, tuple[Item | None, int]] = {}
+        # Only factors that are not remembered count: their number bounds the work.
         self.steps = MAX_STEPS + 20 * len(items)
 
     def factor(self) -> Item | None:
@@ -137,6 +139,8 @@ class FormulaRules:
     def _remembered(self, rule: Callable[[Any], Item | None]) -> Item | None:
         """Apply a rule, once for each place and each set of prohibitions."""
         start = self.i
+        # What a factor is depends on the place and on what is forbidden there; one
+        # integer hashes faster than a tuple.
         key = start << 5 | self.bars << 3
         key |= self.no_bars | self.no_angles << 1 | self.no_evaluation << 2
         found = self.factors.get(key)
@@ -192,6 +196,7 @@ class FormulaRules:
             sign = self.decorated(self.items[start])
             term = self.term()
             if term is None:
+                # As in x \to 0+.
                 terms[-1] = App(LIMIT_FROM, [terms[-1], sign])
                 break
             terms += (sign, term)
