@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from mathamr_kedro.learning.checkpoints import EpochRecord, Progress
-from mathamr_kedro.pipelines.training.report import TrainingCurve, draw_history
+from mathamr_kedro.systems.mathamr_plus.report import TrainingCurve, draw_history
 
 
 def make_record(epoch, loss, validation=0.4):
