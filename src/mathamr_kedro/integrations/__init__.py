@@ -1,4 +1,4 @@
-"""Other tools: their classes over our data, and folders in their formats.
+"""Other tools: their classes over our data.
 
 ::
 
@@ -6,8 +6,6 @@
     to_pyg, from_pyg    a graph as its ``Data``, and back            pyg_dataset
     MathAmrRetriever    a transformer of PyTerrier                   terrier
     open_dataset        a collection as a dataset of ir_datasets     ir_collection
-    PortableEncoder     texts to vectors, without Kedro and pickle   portable_encoder
-    ExportFolder        Parquet with a card: Hugging Face            export_folder
 
 Runs need no class: ranx, ir_measures and trec_eval read our run files, and
 :func:`mathamr_kedro.trec.read_run` reads theirs. Each module imports the package that
@@ -21,9 +19,7 @@ from typing import TYPE_CHECKING
 from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
-    from mathamr_kedro.integrations.export_folder import ExportFolder
     from mathamr_kedro.integrations.ir_collection import open_dataset
-    from mathamr_kedro.integrations.portable_encoder import PortableEncoder
     from mathamr_kedro.integrations.pyg_dataset import (
         MathGraphDataset,
         from_pyg,
@@ -32,10 +28,8 @@ if TYPE_CHECKING:
     from mathamr_kedro.integrations.terrier import MathAmrRetriever
 
 __all__ = [
-    "ExportFolder",
     "MathAmrRetriever",
     "MathGraphDataset",
-    "PortableEncoder",
     "from_pyg",
     "open_dataset",
     "to_pyg",

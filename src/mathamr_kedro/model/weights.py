@@ -4,7 +4,7 @@
 
     folder/
       model.json    version, model configuration, graph schema
-      weights.pt    state dict, loaded with ``weights_only``; or weights.safetensors
+      weights.pt    state dict, loaded with ``weights_only``
       seals.json    size and checksum of both
 
 Weights of a released encoder are stored in half precision and computed with in float32.
@@ -16,15 +16,12 @@ import hashlib
 import json
 import shutil
 from dataclasses import asdict
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import torch
 
 from mathamr_kedro.base.checksums import check_folder, replace_checked_file
 from mathamr_kedro.base.errors import (
-    ConfigurationError,
     DamagedFileError,
     MalformedInputError,
     MissingInputError,
@@ -37,20 +34,15 @@ from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 VERSION = 1
 CONFIG = "model.json"
 WEIGHTS = "weights.pt"
-SAFE_WEIGHTS = "weights.safetensors"
-"""The same without pickle, for others; read if there is no ``weights.pt``."""
 
 
-def save_model(
-    folder: Path, model: MathAMRPlus, half: bool = False, safe: bool = False
-) -> None:
+def save_model(folder: Path, model: MathAMRPlus, half: bool = False) -> None:
     """Write a model to a folder; each file is replaced atomically.
 
     Args:
         folder: gets the two files.
         model: what to write.
         half: store float16: half the bytes, vectors equal to about three digits.
-        safe: write safetensors, which hold no code.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -63,12 +55,8 @@ def save_model(
     state = {name: value.cpu() for name, value in model.state_dict().items()}
     if half:
         state = {n: v.half() if v.is_floating_point() else v for n, v in state.items()}
-    if safe:
-        with replace_checked_file(folder / SAFE_WEIGHTS) as part:
-            part.write_bytes(_import_safetensors().save(state))
-    else:
-        with replace_checked_file(folder / WEIGHTS) as part, part.open("wb") as file:
-            torch.save(state, file)  # a path would leave its name in the bytes
+    with replace_checked_file(folder / WEIGHTS) as part, part.open("wb") as file:
+        torch.save(state, file)  # a path would leave its name in the bytes
     with replace_checked_file(folder / CONFIG) as part:
         part.write_text(text, encoding="utf-8")
 
@@ -84,7 +72,7 @@ def load_model(folder: Path, compute: ComputeConfig | None = None) -> MathAMRPlu
     config, schema = read_shape(folder)
     check_folder(folder, _name_remedy(folder), whole=True)
     model = MathAMRPlus(config, schema).to(compute.choose_device())
-    model.load_state_dict(read_state(_find_weights(folder)))  # halves: to float32
+    model.load_state_dict(read_state(folder / WEIGHTS))  # halves: to float32
     return model.set_compute(compute).eval()
 
 
@@ -125,13 +113,13 @@ def copy_model(source: Path, folder: Path) -> None:
 
 def checksum_model(folder: Path) -> str:
     """Digest of the weights of a model folder."""
-    content = _find_weights(Path(folder)).read_bytes()
+    content = (Path(folder) / WEIGHTS).read_bytes()
     return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 def find_model_files(folder: Path) -> tuple[Path, Path]:
     """Return the files of an encoder: its configuration and its weights."""
-    files = folder / CONFIG, _find_weights(folder)
+    files = folder / CONFIG, folder / WEIGHTS
     for file in files:
         if not file.is_file():
             raise DamagedFileError(
@@ -140,31 +128,12 @@ def find_model_files(folder: Path) -> tuple[Path, Path]:
     return files
 
 
-def _find_weights(folder: Path) -> Path:
-    safe = folder / SAFE_WEIGHTS
-    is_safe = safe.is_file() and not (folder / WEIGHTS).is_file()
-    return safe if is_safe else folder / WEIGHTS
-
-
 def read_state(file: Path) -> dict[str, torch.Tensor]:
     """Return the weights of a file; code in it is not run."""
-    if file.name == SAFE_WEIGHTS:
-        safe: dict[str, torch.Tensor] = _import_safetensors().load(file.read_bytes())
-        return safe
     state: dict[str, torch.Tensor] = torch.load(
         file, map_location="cpu", weights_only=True
     )
     return state
-
-
-def _import_safetensors() -> Any:
-    try:
-        return import_module("safetensors.torch")
-    except ImportError as exc:
-        raise ConfigurationError(
-            f"Expected the package safetensors for {SAFE_WEIGHTS}; run `pip install "
-            "safetensors`"
-        ) from exc
 
 
 def _name_remedy(folder: Path) -> str:

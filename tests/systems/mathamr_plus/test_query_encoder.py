@@ -1,4 +1,4 @@
-"""Queries encoded by an encoder that reads vectors of their words, too."""
+"""Texts to vectors, by a released encoder and by one that reads words, too."""
 
 from __future__ import annotations
 
@@ -41,3 +41,20 @@ def test_words_are_read_with_their_latex_and_change_the_vectors(arrays):
     others, _ = encode(arrays, text, lambda _: [0, 1, 0])
     assert read == [text]
     assert np.abs(vectors[-1] - others[-1]).max() > 1e-3
+
+
+def test_a_released_encoder_gives_each_part_of_a_text_a_vector():
+    encoder = QueryEncoder.of_released()
+    texts = (
+        r"Is $\sqrt p$ irrational for a prime $p$?",
+        r"Suppose $\sqrt p = a/b$. Then $a^2 = p b^2$, and $p$ divides $a$.",
+        "The Gaussian integral is computed in polar coordinates.",
+    )
+    question, answer, other = (encoder.read_text(text).entry.vectors for text in texts)
+    assert question.shape == (4, 128)  # two formulas, a sentence, the whole
+    assert np.linalg.norm(question, axis=1) == pytest.approx(1.0, abs=1e-5)
+
+    def compare(theirs):
+        return (question @ theirs.T).max(axis=1).mean()
+
+    assert compare(answer) > compare(other)

@@ -1,4 +1,4 @@
-"""``mathamr export``: data, graphs and encoders in the forms of other tools."""
+"""``mathamr export``: collections as BEIR, and encoders to release."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ __all__ = ["command"]
 
 @click.group(name="export", cls=Subcommands, package=__name__)
 def command() -> None:
-    r"""Write data, graphs and encoders in the forms of other tools.
+    r"""Write collections as BEIR does, and encoders to release.
 
     \b
       mathamr export beir --env demo --output exported/beir
-      mathamr export huggingface --env demo --output exported/hf
-      mathamr export encoder --output exported/encoder
       mathamr export release mine --env pool
     """

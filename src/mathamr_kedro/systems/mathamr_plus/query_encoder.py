@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro import formula
-from mathamr_kedro.amr import ParsedText, ParseFailure
+from mathamr_kedro.amr import ParsedText, ParseFailure, ParseTexts
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import CleanText, FormulaInstance, Post, restore_latex
 from mathamr_kedro.base.types import PostId
@@ -32,9 +32,11 @@ from mathamr_kedro.graph import (
     FORMULA,
     GraphRecord,
     RecordArrays,
+    ReleasedEncoder,
+    StoredTrees,
     read_placeholder,
 )
-from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.model import MathAMRPlus, load_model
 from mathamr_kedro.systems.mathamr_plus.encoder import encode_graph
 from mathamr_kedro.systems.query import Query
 from mathamr_kedro.vectors.post_vectors import PostEntry
@@ -43,7 +45,7 @@ _QUERY = "query"
 """Key of a typed query."""
 
 EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
-ParseTexts: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
+_Parse: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
 
 
 class QueryEncoder:
@@ -60,13 +62,26 @@ class QueryEncoder:
 
     def __init__(
         self,
-        parse: ParseTexts,
+        parse: _Parse,
         arrays: RecordArrays,
         model: MathAMRPlus,
         encode_words: EncodeWords | None = None,
     ) -> None:
         self._parse, self._arrays, self._model = parse, arrays, model
         self._encode_words = encode_words
+
+    @classmethod
+    def of_released(cls, name: str = "mathamr_plus") -> QueryEncoder:
+        """Open a released encoder by itself, by name or folder.
+
+        ::
+
+            encoder = QueryEncoder.of_released()
+            vectors = encoder.read_text("Is $x^2$ convex?").entry.vectors  # (parts, d)
+        """
+        released = ReleasedEncoder(name)
+        arrays = RecordArrays(released, StoredTrees(None))
+        return cls(ParseTexts(), arrays, load_model(released.folder))
 
     def read_text(self, text: str) -> Query:
         """Prepare words with formulas between dollars."""
