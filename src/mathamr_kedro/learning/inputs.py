@@ -64,7 +64,8 @@ class TrainingInputs:
         columns = [pairs.queries, pairs.documents, pairs.validation]
         checksums = [checksum(None if c is None else c.tolist()) for c in columns]
         totals = sizes.sum(0, dtype=np.int64).tolist()
-        if (texts := self._texts) is not None:
+        texts = self._texts
+        if texts is not None:
             content = np.ascontiguousarray(texts).data
             checksums.append(hashlib.blake2b(content).hexdigest())
         made_from = checksum(checksums, len(self.shards), totals, self._settings)
@@ -97,7 +98,8 @@ class TrainingInputs:
         _seed_everything(config.seed)
         # Drawn on the CPU, so a seed gives the same start everywhere.
         model = MathAMRPlus(config.model, self.shards.schema)
-        if model.text is not None and (texts := self._texts) is not None:
+        texts = self._texts
+        if model.text is not None and texts is not None:
             sample = texts[:: max(1, len(texts) // _SAMPLED_TEXTS)].copy()
             model.text.fit(torch.from_numpy(sample))
         model = model.to(device)
@@ -110,8 +112,8 @@ class TrainingInputs:
             fresh = step.model.state_dict()
             known = load_model(self.start).state_dict()
             # What reads texts stays fresh if the start has none of it.
-            texts = {n: v for n, v in fresh.items() if n.startswith("text.")}
-            step.model.load_state_dict(texts | known)
+            reading = {n: v for n, v in fresh.items() if n.startswith("text.")}
+            step.model.load_state_dict(reading | known)
         return step
 
     def _check_texts(self) -> None:
