@@ -40,7 +40,7 @@ def test_help_needs_click_alone():
 
 HELPS = (
     "evaluate", "experiments", "experiments benchmark",
-    "experiments dominance", "experiments list", "explain", "export", "export release",
+    "experiments list", "explain", "export", "export release",
     "index", "models", "search", "show", "show amr", "show formula", "show graph",
     "show post", "show summary",
 )  # fmt: skip

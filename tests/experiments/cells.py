@@ -113,13 +113,24 @@ def save_cell(
     **costs: Any,
 ) -> Path:
     scores = make_scores(systems, num_topics, cell.seed, topic_set)
+    return save_scores(store, cell, scores, list(systems), collection, **costs)
+
+
+def save_scores(
+    store: CellStore,
+    cell: Cell,
+    scores: pd.DataFrame,
+    systems: list[str],
+    collection: str = "data",
+    **costs: Any,
+) -> Path:
     encoder = {"folder": f"encoder-{cell.training}"}
     outputs = CellOutputs(
         CellRecord.identify(cell.parameters, encoder, collection, {}),
         pa.Table.from_pandas(scores, preserve_index=False),
         tabulate_results([]),
         make_metrics(scores),
-        make_efficiency(list(systems), 10.0 + cell.seed, **costs),
+        make_efficiency(systems, 10.0 + cell.seed, **costs),
         [{"epoch": 1, "train_loss": 0.5, "validation_loss": None}],
     )
     return store.save(outputs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import ttest_rel
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.evaluation.tables import select_best_seed
+from mathamr_kedro.evaluation.tables import PaperTable, select_best_seed
+from mathamr_kedro.evaluation.tables.papers import PaperRow
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.figures import draw_outcome
 from mathamr_kedro.experiments.grid import Cell, Experiment, list_cells
@@ -25,6 +27,7 @@ from tests.experiments.cells import (
     fill_store,
     make_scores,
     save_cell,
+    save_scores,
     time_queries,
 )
 
@@ -287,6 +290,24 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     assert outcome.baseline == "mathamr_plus"
 
 
+def test_tables_of_papers_may_have_columns_of_a_part_of_the_topics(store):
+    cell = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)[0]
+    parts = {"own": 20, "own/questions_above_50": 5}
+    scores = [
+        make_scores({"bm25": 0.3}, number, seed=number, topic_set=name)
+        for name, number in parts.items()
+    ]
+    save_scores(store, cell, pd.concat(scores), ["bm25"])
+    column = "questions_above_50: nDCG'"
+    paper = PaperTable("T", 1, ("nDCG'", column), {"Words": PaperRow(ours="bm25")})
+    outcome = summarise_evaluation(store.list()[0], QUICK, False, papers={"3": paper})
+    assert "task1_own_questions_above_50" in outcome.tables
+    (row,) = outcome.tables["paper_3"].rows
+    means = [s.query('task == 1 and measure == "nDCG\'"').score.mean() for s in scores]
+    assert [figure.value for figure in row.figures] == pytest.approx(means)
+    assert outcome.topics == tuple(f"A.{n:03d}" for n in range(20))
+
+
 def test_collection_without_judgments_has_nothing_to_compare(store, caplog):
     cell = list_cells(Experiment("mine", {"a": {}}, "a", seeds=(1,)), PARAMETERS)[0]
     save_cell(store, cell, {})
@@ -333,6 +354,12 @@ def test_topics_stand_in_one_order_for_all_conditions(outcome):
         (["ARQMath-1", "ARQMath-3", "own"], None, "ARQMath-3"),
         (["own"], None, "own"),
         (["ARQMath-1", "ARQMath-3"], "ARQMath-1", "ARQMath-1"),
+        (["own", "own/questions_above_50"], None, "own"),
+        (
+            ["own", "own/questions_above_50"],
+            "own/questions_above_50",
+            "own/questions_above_50",
+        ),
     ],
 )
 def test_topic_set(names, wanted, chosen):

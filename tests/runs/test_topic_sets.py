@@ -8,7 +8,7 @@ import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.base.records import Judgment, Topic
+from mathamr_kedro.base.records import FormulaMention, Judgment, Post, Topic
 from mathamr_kedro.runs.topic_sets import list_topic_sets
 from mathamr_kedro.trec import Run
 
@@ -135,3 +135,43 @@ def test_notes_are_what_the_organisers_said_or_nothing():
         "A.1": {"category": "Proof", "difficulty": "Hard", "dependency": "Both"},
         "A.2": {"category": "", "difficulty": "", "dependency": ""},
     }
+
+
+def write_text(words, latex):
+    mention = FormulaMention("FORMULA_0", "1", "1", latex, 0, 9)
+    return f"FORMULA_0 {words}", (mention,)
+
+
+SHARES = {"": 1.0, "one two": 3 / 5, "one two three four five six": 3 / 9}
+"""Of the three tokens of ``a+b`` among these words."""
+
+
+def test_parts_hold_questions_and_answers_that_are_mostly_formulas():
+    keys = dict(zip(("A.1", "A.3", "A.5"), SHARES, strict=True))
+    topics = [
+        topic(key)._replace(**dict(zip(("text", "formula_map"),
+                                       write_text(words, "a+b"), strict=True)))
+        for key, words in keys.items()
+    ]  # fmt: skip
+    documents = [
+        Post(name, "answer", name, None, None, None, 1, (), "", *write_text(w, "a+b"))
+        for name, w in zip("xyz", SHARES, strict=True)
+    ]
+    grades = {
+        "A.1": {"x": 1, "y": 2, "z": 3}, "A.3": {"z": 3}, "A.5": {"x": 2, "z": 0},
+    }  # fmt: skip
+    judged = [judge(t, d, g) for t, by_id in grades.items() for d, g in by_id.items()]
+    whole = list_sets(judged, topics=topics)[1, "ARQMath-1"]
+    parts = {
+        part.name: part.qrels.grades
+        for part in whole.split_by_formulas((0.5, 0.9), documents, relevant_from=2)
+    }
+    assert parts == {
+        "ARQMath-1/questions_above_50": {t: grades[t] for t in ("A.1", "A.3")},
+        "ARQMath-1/answers_above_50": {"A.1": {"x": 1, "y": 2}, "A.5": {"x": 2}},
+        "ARQMath-1/questions_above_90": {"A.1": grades["A.1"]},
+        "ARQMath-1/answers_above_90": {"A.5": {"x": 2}},
+    }
+    (first, *_) = whole.split_by_formulas((0.5,), documents, relevant_from=2)
+    assert [t.topic_id for t in first.topics] == ["A.1", "A.3"]
+    assert whole.split_by_formulas((1.0,), documents, relevant_from=2) == []

@@ -137,7 +137,8 @@ def summarise_evaluation(
     tables = _tabulate_evaluation(cell, sets, settings, published)
     for task in dict.fromkeys(scored.task for scored in sets):
         asked = {name: paper for name, paper in papers.items() if paper.task == task}
-        found = _list_parts(cell) | _choose_set(sets, task, topic_set).results
+        scored = _add_parts(_choose_set(sets, task, topic_set), sets)
+        found = _list_parts(cell) | scored.results
         tables |= _fill_papers(asked, found, settings)
     shown = _choose_set(sets, sets[0].task, None)
     first = min(shown.systems, key=_is_rival)
@@ -173,7 +174,8 @@ def _tabulate_evaluation(
     for scored in sets:
         ordered = {n: scored.systems[n] for n in sorted(scored.systems, key=_is_rival)}
         compared = compare_systems(replace(scored, systems=ordered), settings)
-        tables[f"task{scored.task}_{scored.name}"] = compared
+        name = scored.name.replace("/", "_")
+        tables[f"task{scored.task}_{name}"] = compared
         if published and scored.name == _PUBLISHED_ON:
             number = _PUBLISHED[scored.task]
             tables[f"table_{number}"] = benchmark_table(number, scored.systems)
@@ -218,6 +220,20 @@ def _list_parts(cell: FinishedCell) -> dict[str, Sequence[SeedResult]]:
 def _choose_set(sets: Sequence[ScoredSet], task: int, wanted: str | None) -> ScoredSet:
     own = {scored.name: scored for scored in sets if scored.task == task}
     return own[choose_topic_set(list(own), wanted)]
+
+
+def _add_parts(scored: ScoredSet, sets: Sequence[ScoredSet]) -> ScoredSet:
+    """Return a topic set with the scores on its parts, as ``"part: measure"``."""
+    systems = dict(scored.systems)
+    for part in sets:
+        name = part.name.removeprefix(f"{scored.name}/")
+        if part.task == scored.task and name != part.name:
+            for system, own in part.systems.items():
+                more = {f"{name}: {m}": values for m, values in own.per_topic.items()}
+                known = systems[system]
+                per_topic = {**known.per_topic, **more}
+                systems[system] = replace(known, per_topic=per_topic)
+    return replace(scored, systems=systems)
 
 
 def _add_note(tables: Mapping[str, Table], note: str) -> dict[str, Table]:

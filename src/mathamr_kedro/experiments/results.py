@@ -103,14 +103,18 @@ class GridResults:
 
 
 def choose_topic_set(names: Sequence[str], wanted: str | None) -> str:
-    """Return the wanted topic set, or the last official one (ARQMath-3 of 1 to 3)."""
+    """Return the wanted topic set, or the last official one (ARQMath-3 of 1 to 3).
+
+    Parts of a topic set (``ARQMath-3/questions_above_50``) are never the last.
+    """
     if not names or (wanted is not None and wanted not in names):
         raise MissingInputError(
             f"Expected scores of the topic set {wanted or 'any'!r} (found: "
             f"{', '.join(names) or 'none'}); run the stage 'evaluation'"
         )
-    official = [name for name in names if name.startswith("ARQMath")]
-    return wanted or (official or list(names))[-1]
+    whole = [name for name in names if "/" not in name]
+    official = [name for name in whole if name.startswith("ARQMath")]
+    return wanted or (official or whole)[-1]
 
 
 def strategy_of(system: str, of: str = SYSTEM) -> str | None:

@@ -4,6 +4,7 @@
 
     topics      A.1 ... A.100   A.201 ... A.300   NTCIR12-MathWiki-1   A.9001
     topic set   ARQMath-1       ARQMath-2         NTCIR-12             own
+    part        ARQMath-1/questions_above_50: those that are mostly formulas
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mathamr_kedro.base.errors import ConfigurationError, MalformedInputError
-from mathamr_kedro.base.records import Judgment, Topic
+from mathamr_kedro.base.records import Judgment, Post, Topic
 from mathamr_kedro.base.types import FormulaId, Grade, TopicId, VisualId
 from mathamr_kedro.corpus import EDITIONS, year_of_topic
 from mathamr_kedro.systems.base import TASK_1_TYPES
+from mathamr_kedro.text import measure_math_share
 from mathamr_kedro.trec import Qrels, Run, TopicNotes
 
 OWN = "own"
@@ -75,6 +77,47 @@ class TopicSet:
         return replace(
             run, lists=chosen, topic_set=self.name, seconds=0.0, query_seconds={}
         )
+
+    def split_by_formulas(
+        self, shares: Iterable[float], documents: Iterable[Post], relevant_from: int
+    ) -> list[TopicSet]:
+        """Return the parts with so large a share of formulas (MaRF, Tables 3 and 4).
+
+        ::
+
+            questions_above_50    topics more than half of whose tokens are formulas
+            answers_above_50      topics with a relevant document of that kind; only
+                                  documents of that kind are judged
+
+        Args:
+            shares: that must be exceeded.
+            documents: those that are judged.
+            relevant_from: the lowest grade of a relevant document.
+        """
+        asked = {
+            t.topic_id: measure_math_share(t.text, t.formula_map) for t in self.topics
+        }
+        found = {
+            p.post_id: measure_math_share(p.text, p.formula_map) for p in documents
+        }
+        grades = self.qrels.grades
+        parts = []
+        for share in shares:
+            questions = {t: g for t, g in grades.items() if asked.get(t, 0) > share}
+            answers = {
+                t: {d: g for d, g in by_id.items() if found.get(d, 0) > share}
+                for t, by_id in grades.items()
+            }
+            answers = {
+                t: by_id
+                for t, by_id in answers.items()
+                if max(by_id.values(), default=0) >= relevant_from
+            }
+            for kind, kept in (("questions", questions), ("answers", answers)):
+                name = f"{self.name}/{kind}_above_{100 * share:g}"
+                topics = tuple(t for t in self.topics if t.topic_id in kept)
+                parts.append(TopicSet(self.task, name, topics, Qrels(kept)))
+        return [part for part in parts if part.qrels.grades]
 
     def find_candidates(
         self, read_posts: ReadTables, read_formulas: ReadTables

@@ -246,3 +246,10 @@ def test_settings_are_those_of_the_thesis_and_have_limits():
     ):  # fmt: skip
         with pytest.raises(ConfigurationError, match=f"Expected {name} .*got {value}"):
             TestConfig(**{name: value})
+
+
+def test_one_topic_is_not_tested():
+    scores = {
+        name: {"nDCG'": np.array([own])} for name, own in (("a", 1.0), ("b", 0.5))
+    }
+    assert compare_with_baseline(scores, "a") == []

@@ -6,7 +6,6 @@ trec ──► Run, Qrels, VisualIds
           evaluation ──► Evaluation (scores, floor, ceiling, findings)
               ├─ protocols     rules of a task: grades, measures, depth
               ├─ rankings      ties, repeats, depth, visual ids
-              ├─ dominance     scores of topics with more formulas than words
               ├─ measures      nDCG', MAP', P'@k, Bpref, ...
               └─ diagnostics   ties, unknown ids, wrong id space, ...
 ```
@@ -19,7 +18,6 @@ trec ──► Run, Qrels, VisualIds
 0.3155
 """
 
-from mathamr_kedro.evaluation.metrics.dominance import MathDominance
 from mathamr_kedro.evaluation.metrics.evaluation import (
     Evaluation,
     Group,
@@ -34,7 +32,6 @@ __all__ = [
     "Averaging",
     "Evaluation",
     "Group",
-    "MathDominance",
     "Measure",
     "Protocol",
     "Summary",

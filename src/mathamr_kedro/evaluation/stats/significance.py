@@ -298,7 +298,7 @@ def compare_with_baseline(
 
     Args:
         scores: scores by condition and measure; a measure that the baseline has and a
-            condition lacks is not tested for it.
+            condition lacks is not tested for it, nor one of fewer than two topics.
         baseline: one of the conditions.
         config: how to test.
 
@@ -317,7 +317,7 @@ def compare_with_baseline(
         for condition, values in scores.items()
         if condition != baseline
         for measure, base in scores[baseline].items()
-        if measure in values
+        if measure in values and base.size >= _FEWEST
     ]
     return _correct(found, config)
 

@@ -49,8 +49,8 @@ from mathamr_kedro.evaluation.tables.table import (
 BENCHMARK = "benchmark"
 """Name of its result among those of experiments."""
 _HEADLINES = 2
-_TESTED = 2
-"""Topics that a test needs at least."""
+_SEVERAL = 2
+"""Sets that have a mean, and topics that have an interval."""
 _BOUNDS = "*floor: random order*", "*ceiling: ideal order*"
 _REFERENCE = "*reference†*"
 _FOUND = {1: "texts", 2: "formulas"}
@@ -159,13 +159,9 @@ class CollectionScores:
         return {m: self.mean(row, m) for m in self.benchmark.headline}
 
     def compare(self, config: TestConfig) -> list[Comparison]:
-        """Test every row against the reference on the headline measures.
-
-        Returns:
-            The tests, one family; none for fewer than two topics.
-        """
+        """Test every row against the reference on the headline measures: one family."""
         reference = self.reference
-        if reference is None or self.num_topics < _TESTED:
+        if reference is None:
             return []
         scores = {
             row: {m: result.per_topic[m] for m in self.benchmark.headline}
@@ -258,7 +254,7 @@ class BenchmarkReport:
         for task, what in _FOUND.items():
             sets = self._list_sets(task)
             rows = [r for r in _list_rows(sets) if all(r in s.systems for s in sets)]
-            if len(sets) < _TESTED or not rows:
+            if len(sets) < _SEVERAL or not rows:
                 continue
             entry = replace(
                 sets[0].benchmark,
@@ -276,7 +272,7 @@ class BenchmarkReport:
         """Return the collections of a task that count in its mean."""
         found = [s for s in self.scored if s.benchmark.in_mean]
         return [
-            s for s in found if s.benchmark.task == task and s.num_topics >= _TESTED
+            s for s in found if s.benchmark.task == task and s.num_topics >= _SEVERAL
         ]
 
     @property

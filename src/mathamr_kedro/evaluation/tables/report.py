@@ -121,8 +121,9 @@ class Scoreboard:
         return "\n".join(parts)
 
     def draw(self) -> Figure:
-        """Return bars for each topic set, with lines at the floor."""
-        return _draw_scores(self.list_metrics())
+        """Return bars for each topic set but its parts, with lines at the floor."""
+        whole = [m for m in self.list_metrics() if "/" not in m["topic_set"]]
+        return _draw_scores(whole)
 
 
 def _compare(runs: Sequence[ScoredRun]) -> Table:

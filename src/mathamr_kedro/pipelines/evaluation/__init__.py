@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.parameters import StageParameters
+from mathamr_kedro.base.parameters import StageParameters, check_range
 from mathamr_kedro.evaluation.metrics import Averaging, Protocol, protocol_of
 from mathamr_kedro.runs.fusions import explain_parts
 from mathamr_kedro.systems import (
@@ -51,6 +51,9 @@ class EvaluationConfig(StageParameters):
     """Over all judged topics (official), or those with a ``relevant`` document."""
     topic_sets: Mapping[str, tuple[str, ...]] | str = field(default_factory=dict)
     """Name to patterns of topic ids, or one name for all; empty: by edition."""
+    formula_shares: tuple[float, ...] = ()
+    """Parts of each topic set of Task 1 that are scored, too: questions, and relevant
+    answers, of which more than these shares are formulas (MaRF, Tables 3 and 4)."""
     queries_per_batch: int = 32
     text_model: str | None = None
     """Folder of the sentence encoder of ``text``, ``text_title``, ``text_question``."""
@@ -61,6 +64,7 @@ class EvaluationConfig(StageParameters):
                 "Expected depth and queries_per_batch of at least 1 (got "
                 f"{self.depth!r}, {self.queries_per_batch!r})"
             )
+        check_range(self, "formula_shares", least=0, below=1)
         self.choose_protocol(1)  # refuses unknown measures
         self._check_systems()
 

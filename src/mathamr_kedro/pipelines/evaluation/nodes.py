@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
 from mathamr_kedro.datasets import BuiltIndex, PenmanShards, RunFolder, ShardedTable
-from mathamr_kedro.evaluation.metrics import Protocol, evaluate_run
+from mathamr_kedro.evaluation.metrics import evaluate_run
 from mathamr_kedro.evaluation.tables.report import DataFrame, Scoreboard, ScoredRun
 from mathamr_kedro.experiments import (
     COLLECTION,
@@ -78,9 +78,7 @@ def score_runs(
     """Score the runs by topic; take the means, with floor and ceiling."""
     config = EvaluationConfig.read(parameters)
     sets = _list_sets(topics, judgments, visual_index, config)
-    scored = score_folder(
-        runs, sets, posts, returnable_formulas, config.choose_protocol
-    )
+    scored = score_folder(runs, sets, posts, returnable_formulas, config)
     board = Scoreboard(scored)
     return board.list_scores(), board.list_metrics(), board
 
@@ -141,7 +139,7 @@ def score_folder(
     topic_sets: Iterable[TopicSet],
     posts: ShardedTable,
     returnable: ShardedTable,
-    protocol_of: Callable[[int], Protocol],
+    config: EvaluationConfig,
 ) -> list[ScoredRun]:
     """Score all runs of judged topic sets; warn of those that are not judged."""
     sets = {(s.task, s.name): s for s in topic_sets if s.qrels.grades}
@@ -149,27 +147,42 @@ def score_folder(
         key: s.find_candidates(posts.tables, returnable.tables)
         for key, s in sets.items()
     }
+    parts = {key: _split(s, posts, config) for key, s in sets.items()}
     scored = []
     for entry, run in report_progress(runs, "runs scored", total=len(runs.entries)):
         key = entry.task, entry.topic_set
         if key not in sets:
             logger.warning("task %d, %s: no judgments, no scores", *key)
             continue
-        chosen, (known, size) = sets[key], found[key]
-        judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
-        returned = {i for topic in judged for i in run.documents(topic).ids}
-        evaluation = evaluate_run(
-            replace(run, lists=judged),
-            chosen.qrels,
-            protocol_of(entry.task),
-            corpus_ids=known | returned,
-            num_documents=size,
-        )
-        groups = tuple(evaluation.break_down(chosen.notes))
-        scored.append(
-            ScoredRun(*key, entry.system, evaluation, groups, entry.results, entry.ties)
-        )
+        known, size = found[key]
+        for chosen in (sets[key], *parts[key]):
+            judged = {t: run.lists[t] for t in chosen.qrels.grades if t in run.lists}
+            returned = {i for topic in judged for i in run.documents(topic).ids}
+            evaluation = evaluate_run(
+                replace(run, lists=judged),
+                chosen.qrels,
+                config.choose_protocol(entry.task),
+                corpus_ids=known | returned,
+                num_documents=size,
+            )
+            groups = tuple(evaluation.break_down(chosen.notes))
+            whose = entry.task, chosen.name, entry.system
+            scored.append(
+                ScoredRun(*whose, evaluation, groups, entry.results, entry.ties)
+            )
     return scored
+
+
+def _split(
+    chosen: TopicSet, posts: ShardedTable, config: EvaluationConfig
+) -> list[TopicSet]:
+    """Return the parts of a set of Task 1 by their share of formulas."""
+    if chosen.task != 1 or not config.formula_shares:
+        return []
+    judged = {d for by_id in chosen.qrels.grades.values() for d in by_id}
+    level = config.choose_protocol(1).measures[0].relevant_from
+    documents = posts.select("post_id", judged)
+    return chosen.split_by_formulas(config.formula_shares, documents, level)
 
 
 _PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
