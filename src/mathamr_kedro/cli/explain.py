@@ -38,7 +38,7 @@ _LINES = 20
 def command(
     text: str, post_id: str, is_formula: bool, output: Path | None, **where: Any
 ) -> None:
-    r"""Show which node of TEXT matched which node of POST_ID, and what its score is.
+    r"""Show which node of TEXT matched which node of POST_ID, with the score.
 
     TEXT is a question, the id of a topic of the collection, or - for the input.
 
@@ -96,7 +96,7 @@ def _explain_formula(
 
 
 def _show(found: Explanation) -> None:
-    """Print what the search's score is the sum of, then MaxSim of only the post."""
+    """Print the parts of the search's score, then MaxSim of the post by itself."""
     from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
         describe_parts,
         describe_source,

@@ -46,7 +46,7 @@ def command() -> None:
 def _sync(
     folder: Path, watch: bool, unit: str | None, env: str | None, data_root: str | None
 ) -> None:
-    """Make the index hold what the files of FOLDER say.
+    """Bring the index up to date with the files of FOLDER.
 
     Ids are those of `kedro run`, which is run if there is no index yet. Afterwards only
     posts that changed are encoded; those whose files or sections are gone are deleted.

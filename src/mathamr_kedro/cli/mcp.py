@@ -1,4 +1,4 @@
-"""``mathamr mcp``: the search as a tool for assistants."""
+"""``mathamr mcp``: search tools for assistants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mathamr_kedro.cli._options import in_environment
 @in_environment
 @click.option("--system", metavar="NAME", help="How posts are found.")
 def command(env: str | None, data_root: str | None, system: str | None) -> None:
-    r"""Serve the search to an assistant over standard input and output.
+    r"""Serve search to an assistant over standard input and output.
 
     The tools: search_summary, search_formula, get_post, get_formula and explain.
 
@@ -43,9 +43,9 @@ def command(env: str | None, data_root: str | None, system: str | None) -> None:
 
 
 def _mend_input() -> None:
-    """Replace halves of surrogate pairs in what comes in.
+    """Replace halves of surrogate pairs in the input.
 
-    JSON can spell them, the protocol's reader refuses them, and such a request would
+    JSON allows them, but the protocol's reader rejects them, and such a request would
     never be answered.
     """
     source, (read, write) = os.dup(0), os.pipe()

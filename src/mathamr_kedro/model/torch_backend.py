@@ -104,7 +104,7 @@ class _SortedRows:
     plan: RowPlan
     products: _LoopProducts | _BlockProducts
     relations: Tensor
-    """(K,) what the numbers of the plan stand for, ascending."""
+    """(K,) relations by their numbers in the plan, ascending."""
 
 
 class TorchBackend:

@@ -40,7 +40,7 @@ from mathamr_kedro.project.checks import SETTINGS
 
 _SUITE = Path("conf") / "benchmarks.yml"
 _PATIENCE = 600.0
-"""Seconds that the tables wait for another writer of their data root."""
+"""Seconds to wait for another writer of the data root."""
 
 
 @click.command("benchmark")
@@ -153,7 +153,7 @@ def _find_cells(
     """Find or run the evaluation of each environment.
 
     Returns:
-        Cells by environment; why a benchmark has none; whether a run failed.
+        Cells by environment; reasons why benchmarks have none; whether a run failed.
     """
     cells: dict[str, FinishedCell] = {}
     skipped: dict[str, str] = {}

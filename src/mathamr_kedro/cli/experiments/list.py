@@ -22,9 +22,9 @@ from mathamr_kedro.project.cells import list_experiments
 @click.command("list")
 @in_environment
 def command(env: str | None, data_root: str | None) -> None:
-    """List the versions of all results, and what each changed.
+    """List the versions of all results, and their changes.
 
-    What is the same in all of them is said once, above the table.
+    Values that are the same in all versions are listed once, above the table.
     """
     catalog = open_catalog(env, data_root)
     experiments = list_experiments(find_project())

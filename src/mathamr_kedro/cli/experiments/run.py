@@ -85,7 +85,7 @@ def _read_seeds(text: str | None, known: Sequence[int]) -> list[int] | None:
 def _run_cells(
     grid: GridRun, cells: Sequence[Cell], slots: Sequence[str]
 ) -> tuple[list[Work], list[Ending]]:
-    """Run what is unfinished; return all tasks, and those that did not end well."""
+    """Run unfinished cells; return all tasks, and those that failed."""
     env = stack_environments(grid.data_env, "scratch")
     refuse_shared_trainings(cells, f"mathamr experiments run {grid.name} --env {env}")
     for cell in cells:
@@ -106,7 +106,7 @@ def _run_cells(
 
 
 def _assign_slots(devices: str | None, workers: int | None) -> list[str]:
-    """Return the device of each cell that runs at a time; none: in this process."""
+    """Return the devices of cells that run at once; none: cells run in this process."""
     if workers == 0:
         return []
     names = list_devices(devices)

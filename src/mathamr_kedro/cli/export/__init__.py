@@ -11,7 +11,7 @@ __all__ = ["command"]
 
 @click.group(name="export", cls=Subcommands, package=__name__)
 def command() -> None:
-    r"""Write collections as BEIR does, and encoders to release.
+    r"""Write collections in the format of BEIR, and encoders to release.
 
     \b
       mathamr export beir --env demo --output exported/beir

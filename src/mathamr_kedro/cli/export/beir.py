@@ -1,4 +1,4 @@
-"""``mathamr export beir``: a collection in the form of BEIR."""
+"""``mathamr export beir``: a collection in the format of BEIR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mathamr_kedro.systems.base import TASK_1_TYPES
 from mathamr_kedro.trec import Run
 
 _SHARES = {"train": 70, "dev": 85, "test": 100}
-"""Of the queries made of links, each with the end of its share in per cent."""
+"""Splits of queries made from links, each with the end of its share in per cent."""
 _NEEDED = ("posts", "topics", "judgments", "training_pairs", "visual_index")
 
 
@@ -57,14 +57,14 @@ def command(
     links: bool,
     **where: Any,
 ) -> None:
-    r"""Write corpus, queries, qrels and runs in the form of BEIR and MTEB.
+    r"""Write corpus, queries, qrels and runs in the format of BEIR and MTEB.
 
     Documents are what a search may return. Training pairs become qrels/train.tsv, and
     runs of the last evaluation are written for trec_eval and as JSON.
 
-    With --links, queries are statements of own files and what their proofs cite is
-    relevant: 70 % of the queries in qrels/train.tsv, 15 % each in dev.tsv and test.tsv,
-    by a checksum of their ids.
+    With --links, queries are statements of own files, and the statements that their
+    proofs cite are relevant: 70 % of the queries in qrels/train.tsv, 15 % each in
+    dev.tsv and test.tsv, by a checksum of their ids.
     """
     catalog: Any = LastRun(**where).open(*_NEEDED)
     if links:
@@ -106,7 +106,7 @@ def command(
 
 
 def _export_links(catalog: Any, folder: BenchmarkFolder) -> None:
-    """Write statements, those whose proofs cite others, and what these cite."""
+    """Write statements, those whose proofs cite others as queries, and citations."""
     cited: dict[str, dict[str, int]] = {}
     for link in catalog.load("statement_links").records():
         cited.setdefault(link.post_id, {})[link.premise_id] = 1
@@ -132,7 +132,7 @@ def _export_links(catalog: Any, folder: BenchmarkFolder) -> None:
 
 
 def _choose_split(name: str) -> str:
-    """Return the part of a query: the same whatever else a book holds."""
+    """Return the split of a query, which depends on nothing but its id."""
     place = int(sha256(name.encode()).hexdigest()[:8], 16) % 100
     return next(split for split, end in _SHARES.items() if place < end)
 

@@ -38,8 +38,8 @@ def command(
     r"""Write an encoder with its vocabularies and a model card.
 
     Other collections use it through `training.start_from` and
-    `preprocessing.vocabulary.source`. The sections of the card on licence and limits
-    are yours to write.
+    `preprocessing.vocabulary.source`. Write the sections of the card on licence and
+    limits yourself.
 
     \b
       mathamr export release mine --env pool

@@ -272,7 +272,7 @@ def _describe(unit: LatexUnit) -> Statement:
 
 
 class _Labels:
-    """What the labels of a corpus stand for."""
+    """The statements of the labels of a corpus."""
 
     def __init__(self) -> None:
         self._posts: dict[tuple[str, str], PostId] = {}

@@ -117,7 +117,7 @@ GROUP_RULES: dict[str, Rule] = {
     "matrixrow": _make_matrix_row,
     **dict.fromkeys(_GROUPS, _make_group),
 }
-"""What to make of each element that groups others."""
+"""Rules of elements that group others."""
 
 
 def read_unknown(element: etree._Element, kids: Kids, reader: Reader) -> Node | None:
@@ -155,7 +155,7 @@ def _make_presentation_leaf(
 PRESENTATION_RULES: dict[str, Rule] = {
     tag: partial(_make_presentation_leaf, label) for tag, label in _LEAVES.items()
 }
-"""What to make of leaves of Presentation MathML among content."""
+"""Rules of leaves of Presentation MathML within content."""
 
 
 def build_opt(roots: Sequence[etree._Element], reader: Reader) -> Node:

@@ -136,7 +136,7 @@ SCRIPT_RULES: dict[str, Rule] = {
     "mmultiscripts": _make_multiscripts,
     "mprescripts": _skip_marker,
 }
-"""What to make of each element that hangs scripts on a base."""
+"""Rules of elements that attach scripts to a base."""
 
 
 def build_slt(roots: Sequence[etree._Element], reader: Reader) -> Node:
