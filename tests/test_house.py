@@ -56,6 +56,7 @@ def test_everything_is_reached_from_a_command_a_pipeline_or_the_catalog(modules)
     starts |= {f"{ROOT}.pipelines.{stage}" for stage in STAGES}  # their parameters
     starts |= {n for n in modules if n.startswith(f"{ROOT}.cli")}
     starts |= {f"{ROOT}.systems.{home.split(':')[0]}" for home in LEARNING.values()}
+    starts.add(f"{ROOT}.systems.mathamr_plus.system")  # found by name, too
     papers = {f"{ROOT}.systems.{name}.search" for name in LEARNING}
     starts |= papers & modules.keys()
     for file in (PROJECT / "conf").rglob("*.yml"):
