@@ -16,9 +16,9 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.cli import index, search
-from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.project.search import open_search, open_updatable_index
+from mathamr_kedro.systems.mathamr_plus import IndexingConfig
 from mathamr_kedro.vectors import EngineConfig, VectorIndex, VectorStore, open_index
 from mathamr_kedro.vectors import edge as engine
 from tests.pipelines.graph_world import PROJECT, run_stage

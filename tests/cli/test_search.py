@@ -19,9 +19,8 @@ from mathamr_kedro.base.errors import (
     MissingInputError,
 )
 from mathamr_kedro.cli import explain, search
-from mathamr_kedro.pipelines.indexing import IndexingConfig
 from mathamr_kedro.project.search import open_search
-from mathamr_kedro.systems.mathamr_plus import Strategy
+from mathamr_kedro.systems.mathamr_plus import IndexingConfig, Strategy
 from mathamr_kedro.systems.search_config import list_search_strategies
 from tests.pipelines.graph_world import PROJECT
 from tests.pipelines.search_world import TEXTS, TITLES, build_index, write_encoder
