@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,6 @@ from kedro.framework.cli.cli import KedroCLI
 from mathamr_kedro.base.errors import find_cause
 from mathamr_kedro.cli import group
 from tests.conftest import PROJECT
-from tests.worlds import copy_read
 
 pytestmark = [
     pytest.mark.timeout(2400),  # the first of them waits for the demo
@@ -148,7 +148,7 @@ RUN = {
 def project(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the demo that commands may change, with notes of a reader in it."""
     root = tmp_path_factory.mktemp("reader") / "project"
-    copy_read(demo, root)
+    shutil.copytree(demo, root, symlinks=True)
     (root / "notes").mkdir()
     for name, text in NOTES.items():
         (root / "notes" / name).write_text(text)

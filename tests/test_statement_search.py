@@ -24,7 +24,7 @@ from mathamr_kedro.search.responses import TextPart
 from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.serve import SearchService, ServeConfig
 from mathamr_kedro.serve.service import SearchRequest
-from mathamr_kedro.vectors import Addition
+from mathamr_kedro.systems.updates import Addition
 from tests.pipelines.graph_world import PROJECT
 
 PAPER = r"""\documentclass{amsart}

@@ -25,9 +25,3 @@ def build_once(name: str, build: Callable[[Path], object], data: Path) -> None:
             build(folder / f"{name}.part")
             (folder / f"{name}.part").rename(made)
     shutil.copytree(made, data, dirs_exist_ok=True)
-
-
-def copy_read(source: Path, copy: Path) -> None:
-    """Copy a folder that others read; what their readers hold open is left out."""
-    views = shutil.ignore_patterns("view-*")
-    shutil.copytree(source, copy, symlinks=True, ignore=views)

@@ -10,17 +10,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from mathamr_kedro.base.errors import (
-    ConfigurationError,
-    LockedError,
-    MissingInputError,
-)
+from mathamr_kedro.base.errors import DamagedFileError, LockedError, MissingInputError
+from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.cli import index, search
 from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.project.search import open_search, open_updatable_index
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import IndexingConfig
-from mathamr_kedro.vectors import EngineConfig, VectorIndex, VectorStore, open_index
-from mathamr_kedro.vectors import edge as engine
 from tests.pipelines.graph_world import PROJECT, run_stage
 from tests.pipelines.search_world import TEXTS, build_index, write_encoder
 
@@ -83,17 +79,6 @@ def find(data: Path, text: str, system: str = "maxsim-exact") -> list[dict]:
     return json.loads(start + results or "[]")
 
 
-def store_of(data: Path) -> VectorStore:
-    (folder,) = data.rglob("post_vectors/*/_shards.json")
-    return VectorStore(folder.parent)
-
-
-def index_of(data: Path) -> VectorIndex:
-    store = store_of(data)
-    (folder,) = data.rglob("edge.json")
-    return open_index(EngineConfig("edge"), store, folder.parent)
-
-
 def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None:
     result = run(data, "add", str(notes / "note.md"), str(notes / "faq.jsonl"))
     assert result.exit_code == 0, result.output
@@ -106,7 +91,6 @@ def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None
     assert first["score"] == pytest.approx(1.0, abs=1e-5)
     status = read_status(data)
     assert (status["posts"], status["added"], status["deleted"]) == (10, 5, 0)
-    assert status["is_built"]
 
 
 def test_words_see_at_once_what_was_added_replaced_and_deleted(
@@ -124,9 +108,13 @@ def test_words_see_at_once_what_was_added_replaced_and_deleted(
     run(data, "add", str(file))
     assert [r["post_id"] for r in find(data, "Tychonoff", "bm25")] == ["note"]
     assert find(data, "multiply primes", "bm25") == []
-    assert not searcher.is_current()  # a server opens the index again
+    assert searcher.catch_up()  # as a server does before each request
+    assert [r.post_id for r in searcher.search("Tychonoff").results] == ["note"]
     run(data, "delete", "note")
     assert find(data, "Tychonoff", "bm25") == []
+    assert searcher.catch_up()
+    assert not searcher.search("Tychonoff").results
+    searcher.close()
 
 
 def test_a_note_is_found_by_its_name(data: Path, tmp_path: Path) -> None:
@@ -155,9 +143,9 @@ def test_a_post_is_encoded_as_the_collection_was(data: Path, tmp_path: Path) -> 
     file = tmp_path / "copy.jsonl"
     file.write_text(json.dumps(record), encoding="utf-8")
     assert run(data, "add", str(file)).exit_code == 0
-    opened = index_of(data)
-    mine, theirs = opened.posts.read(["copy", "2"]).entries()
-    opened.close()
+    searcher = open_search("test", str(data))
+    mine, theirs = searcher.store.read(["copy", "2"]).entries()
+    searcher.close()
     assert mine.kinds == theirs.kinds
     assert mine.visual_ids == theirs.visual_ids
     assert mine.formula_ids == ["copy:0", "copy:1", "copy:2"]
@@ -230,24 +218,43 @@ def test_an_unknown_id_is_refused_with_the_nearest_name(
     assert read_status(data) == before
 
 
-def test_status_says_when_the_index_must_be_built(data: Path) -> None:
-    assert "posts       6 (0 added, 0 deleted by hand)" in run(data, "status").stdout
-    next(data.rglob("edge.json")).unlink()
-    assert "to be built: the next search does it" in run(data, "status").stdout
-    find(data, "primes")
-    assert "posts       6 (0 added" in run(data, "status").stdout
+def test_added_answers_count_with_their_question(data: Path, notes: Path) -> None:
+    run(data, "add", str(notes / "faq.jsonl"))
+    question = "What is $e$?"
+    (alone,) = [r for r in find(data, question) if r["post_id"] == "faq/answer"]
+    both = find(data, question, "with_question")
+    (together,) = [r for r in both if r["post_id"] == "faq/answer"]
+    assert together["score"] > alone["score"]
+
+
+def test_damaged_changes_are_told_with_what_to_do(data: Path, notes: Path) -> None:
+    run(data, "add", str(notes / "note.md"))
+    (file,) = data.rglob("posts.sqlite")
+    content = bytearray(file.read_bytes())
+    content[content.index(b"irrational")] ^= 1
+    file.write_bytes(content)
+    for call in (
+        lambda: find(data, "primes"),
+        lambda: run(data, "status"),
+        lambda: run(data, "delete", "1"),
+        lambda: run(data, "add", str(notes / "faq.jsonl")),
+    ):
+        with pytest.raises(DamagedFileError, match=r"note\.md#1.*delete the folder"):
+            call()
+    shutil.rmtree(file.parent)
+    assert "note.md#1" not in {result["post_id"] for result in find(data, "primes")}
+    assert "added 2 posts" in run(data, "add", str(notes / "note.md")).stdout
 
 
 @pytest.mark.slow
 def test_posts_stay_when_the_collection_is_encoded_again(
-    data: Path, notes: Path, caplog
+    data: Path, notes: Path
 ) -> None:
     """By an encoder of other weights; the next search encodes them too."""
     run(data, "add", str(notes / "note.md"))
     run(data, "delete", "6")
     write_encoder(data, seed=5)
     run_stage(data, "indexing")
-    assert "2 posts that were added by hand are kept" in caplog.text
     assert "waiting     2 added posts" in run(data, "status").stdout
     found = {result["post_id"] for result in find(data, "primes")}
     assert {"note.md#1", "note.md#2"} <= found
@@ -256,16 +263,20 @@ def test_posts_stay_when_the_collection_is_encoded_again(
     assert (status["added"], status["waiting"], status["deleted"]) == (2, 0, 1)
 
 
-def test_the_engine_exact_takes_no_posts(data: Path, notes: Path, monkeypatch) -> None:
+@pytest.mark.slow
+def test_posts_are_added_to_an_index_of_the_engine_exact(
+    data: Path, notes: Path, monkeypatch
+) -> None:
     read = IndexingConfig.read
     monkeypatch.setattr(
         IndexingConfig,
         "read",
         lambda values: read({**values, "engine": {"engine": "exact"}}),
     )
-    for command in (("add", str(notes / "note.md")), ("delete", "1"), ("status",)):
-        with pytest.raises(ConfigurationError, match="'edge' or 'server'"):
-            run(data, *command)
+    run(data, "add", str(notes / "note.md"))
+    run(data, "delete", "6")
+    found = [result["post_id"] for result in find(data, "the first odd numbers")]
+    assert found[0] == "note.md#2" and "6" not in found
 
 
 @pytest.mark.slow
@@ -284,31 +295,31 @@ def test_posts_are_added_and_deleted_beside_an_open_notebook(
 
 
 @pytest.mark.slow
-def test_nothing_changes_while_another_process_changes_the_index(
-    data: Path, notes: Path
+def test_nothing_changes_while_another_process_writes(
+    data: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A search finds what it found before."""
     before = read_status(data)
-    folder = next(data.rglob("edge.json")).parent
-    with engine.EdgeConnection(folder).lock():
-        with pytest.raises(LockedError, match="wait for it"):
-            run(data, "add", str(notes / "note.md"))
-        with pytest.raises(LockedError, match="wait for it"):
-            run(data, "delete", "1")
+    monkeypatch.delenv("MATHAMR_WRITER", raising=False)
+    with WriterLock(data, "kedro run"):
+        monkeypatch.delenv("MATHAMR_WRITER")  # what it started may write
+        for command in (("add", str(notes / "note.md")), ("delete", "1")):
+            with pytest.raises(LockedError, match="wait for it"):
+                run(data, *command)
         assert "6" in [result["post_id"] for result in find(data, "primes")]
     assert read_status(data) == before
 
 
 @pytest.mark.slow
-def test_a_killed_addition_leaves_a_whole_index(
+def test_a_killed_addition_leaves_what_there_was(
     data: Path, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def kill(*_: object, **__: object) -> None:
+    def kill(*_: object) -> None:
         raise KeyboardInterrupt
 
     before = read_status(data)
     with monkeypatch.context() as patch:
-        patch.setattr(engine.EdgeCollection, "upsert", kill)
+        patch.setattr(ChangeStore, "changing", kill)
         with pytest.raises(KeyboardInterrupt):
             open_updatable_index("test", str(data)).add(
                 index.read_posts([notes / "note.md"], None)

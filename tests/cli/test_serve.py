@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -16,7 +17,6 @@ from click.testing import CliRunner
 
 from mathamr_kedro.cli import group, main
 from tests.conftest import PATIENCE, PROJECT
-from tests.worlds import copy_read
 
 pytest.importorskip("fastapi", reason="the extra serve is missing")
 httpx = pytest.importorskip("httpx")
@@ -36,7 +36,7 @@ def test_processes_share_an_index_and_end_in_order(
 ) -> None:
     port, root, scratch = find_port(), tmp_path / "data", tmp_path / "scratch"
     scratch.mkdir()
-    copy_read(demo / "data", root)
+    shutil.copytree(demo / "data", root, symlinks=True)
     command = [sys.executable, "-m", "mathamr_kedro", "serve", "--env", "demo"]
     command += ["--port", str(port), "--workers", str(workers), "--json-logs"]
     command += ["--seconds", str(PATIENCE), "--data-root", str(root)]

@@ -112,12 +112,16 @@ def test_changed_posts_are_found_as_if_they_had_been_indexed(system, tmp_path):
         made.index(data, folder, folder)
         opened.append(made.open(data, folder, folder))
     index, twin = opened
-    index.update(Changes(added, frozenset({"c"})))
 
     def find(asked, text, types=None):
         (hits,) = asked.rank([ask(text)], 9, types=types)
         return hits.ids
 
+    before = find(index, "sums")
+    for changes in (Changes(deleted=frozenset("abq")), Changes(added), Changes()):
+        index.update(changes)
+        assert (find(index, "sums") == before) == (not changes)
+    index.update(Changes(added, frozenset({"c"})))
     for text in ("Tychonoff", "rational", "irrational", "squares", "it", "sums"):
         assert find(index, text) == find(twin, text)
         assert find(index, text, ("question",)) == find(twin, text, ("question",))

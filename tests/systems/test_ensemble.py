@@ -57,7 +57,7 @@ def vectors(store):
     keys = sorted(store.keys(), key=int)
     questions = [key for key in keys if int(key) % 3 == 0]
     question_of = {key: questions[int(key) % 5] for key in keys if int(key) % 2}
-    return MathAMRPlusIndex(ExactIndex(store), STRATEGIES, lambda: question_of)
+    return MathAMRPlusIndex(ExactIndex(store), STRATEGIES, question_of.items)
 
 
 @pytest.fixture

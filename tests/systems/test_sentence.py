@@ -127,6 +127,9 @@ def test_changed_posts_are_found_as_if_they_had_been_indexed(tmp_path, monkeypat
         system.index(data, folder, folder)
         opened.append(system.open(data, folder, folder))
     index, twin = opened
+    for changes in (Changes({new.post_id: other}), Changes(deleted=frozenset("n"))):
+        index.update(changes)
+        index.rank([ask("tea")], 9)
     index.update(Changes(added, frozenset(deleted)))
     for text in ("tea", "sea", "irrational"):
         for types in (None, ("document",), ("answer",)):

@@ -12,18 +12,22 @@ from qdrant_client.http.exceptions import (
     UnexpectedResponse,
 )
 
-from mathamr_kedro.base.errors import WorkerError
-from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode, ServerConfig
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    MissingInputError,
+    WorkerError,
+)
+from mathamr_kedro.vectors import EngineConfig, HnswConfig, SearchMode, ServerConfig
 from mathamr_kedro.vectors.qdrant import QdrantIndex
-from mathamr_kedro.vectors.server import Retry, ServerConnection, connect
-from tests.vectors.conftest import SlowIndex, check_engine, draw_posts, draw_query
-from tests.vectors.conftest import make_store as write_store
+from mathamr_kedro.vectors.server import Retry, Server, connect
+from tests.vectors.conftest import SlowIndex, check_engine, draw_query
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Local mode performs exact"),
     pytest.mark.filterwarnings("ignore:Payload indexes have no effect"),
 ]
 QUICK = Retry(attempts=4, sleep=lambda seconds: None)
+NAME = "mine_3f0c"
 
 
 @pytest.fixture
@@ -33,38 +37,56 @@ def client():
     made.close()
 
 
-@pytest.fixture
-def open_server(client, tmp_path):
-    def make(store, hnsw=None, config=None, retry=None):
-        found = ServerConnection(
-            client, "mine", tmp_path / "lock", hnsw, config, retry or QUICK
-        )
-        return QdrantIndex.open(found, store)
-
-    return make
+def build(client, store, hnsw=None, config=None, retry=QUICK, name=NAME):
+    """Build an index and open it."""
+    server, hnsw = Server(client, retry), hnsw or HnswConfig()
+    server.build(name, store, hnsw, config or ServerConfig())
+    return QdrantIndex(server.open(name), store, hnsw, store.folder)
 
 
-def test_index_in_a_folder_is_found_again_by_its_name(tmp_path, store, posts):
-    versions = []
-    for _ in range(2):
-        client = QdrantClient(path=str(tmp_path / "local"))
-        found = ServerConnection(client, "mine", tmp_path / "lock")
-        check_engine(QdrantIndex.open(found, store), SlowIndex(posts), depth=3)
-        versions.append(found.read_version())
-        client.close()
-    assert versions[0] == versions[1]
+def list_collections(client):
+    return {found.name for found in client.get_collections().collections}
 
 
-def test_old_collections_are_deleted(client, open_server, tmp_path, store):
-    open_server(store)
-    others = draw_posts(40, seed=9, start=500)
-    index = open_server(write_store(tmp_path / "new", others))
-    check_engine(index, SlowIndex(others), depth=3)
-    assert len(client.get_collections().collections) == 2
+def test_another_build_takes_the_place_of_the_first(client, store, posts):
+    first = build(client, store)
+    before = list_collections(client)
+    build(client, store)
+    after = list_collections(client)
+    assert len(before) == len(after) == 2 and not before & after
+    check_engine(first, SlowIndex(posts), depth=3)  # by the same names
+
+
+def test_indexes_of_other_names_stay(client, store):
+    build(client, store)
+    build(client, store, name="mine_77aa")
+    assert len(list_collections(client)) == 4
+
+
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_killed_build_is_not_seen_and_is_repeated(
+    client, store, posts, monkeypatch, after
+):
+    upsert, calls = QdrantClient.upsert, []
+
+    def kill(self, *args, **kwargs):
+        calls.append(args)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        return upsert(self, *args, **kwargs)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(QdrantClient, "upsert", kill)
+        with pytest.raises(KeyboardInterrupt):
+            build(client, store)
+    with pytest.raises(MissingInputError, match=r"'mine_3f0c'.*kedro run"):
+        Server(client, QUICK).open(NAME)
+    check_engine(build(client, store), SlowIndex(posts), depth=3)
+    assert len(list_collections(client)) == 2
 
 
 def test_failing_writes_are_repeated_without_doubling_points(
-    open_server, store, posts, monkeypatch
+    client, store, posts, monkeypatch
 ):
     upsert, calls = QdrantClient.upsert, []
 
@@ -76,24 +98,22 @@ def test_failing_writes_are_repeated_without_doubling_points(
         return result
 
     monkeypatch.setattr(QdrantClient, "upsert", flaky)
-    check_engine(open_server(store), SlowIndex(posts), depth=5)
+    check_engine(build(client, store), SlowIndex(posts), depth=5)
 
 
-def test_server_that_stays_away_is_named(open_server, store, monkeypatch, tmp_path):
+def test_server_that_stays_away_is_named(client, store, monkeypatch):
     def refuse(self, *args, **kwargs):
         raise ResponseHandlingException(httpx.ConnectError("refused"))
 
     monkeypatch.setattr(QdrantClient, "upsert", refuse)
     with pytest.raises(WorkerError, match="refuse failed 4 times"):
-        open_server(store)
+        build(client, store)
     away = connect("http://localhost:1")
     with pytest.raises(WorkerError, match="is the server up"):
-        QdrantIndex.open(
-            ServerConnection(away, "mine", tmp_path / "lock", retry=QUICK), store
-        )
+        Server(away, QUICK).open(NAME)
 
 
-def test_cluster_parameters_reach_the_server(open_server, store, monkeypatch):
+def test_cluster_parameters_reach_the_server(client, store, monkeypatch):
     asked = []
     create = QdrantClient.create_collection
 
@@ -103,7 +123,7 @@ def test_cluster_parameters_reach_the_server(open_server, store, monkeypatch):
 
     monkeypatch.setattr(QdrantClient, "create_collection", note)
     parameters = ServerConfig(shard_number=6, replication_factor=2, on_disk=True)
-    open_server(store, HnswConfig(doc_m=24), parameters)
+    build(client, store, HnswConfig(doc_m=24), parameters)
     posts, formulas = asked
     assert posts["shard_number"] == formulas["shard_number"] == 6
     assert posts["replication_factor"] == 2
@@ -117,13 +137,12 @@ def test_cluster_parameters_reach_the_server(open_server, store, monkeypatch):
     not os.environ.get("MATHAMR_QDRANT_URL"),
     reason="needs a Qdrant server at $MATHAMR_QDRANT_URL",
 )
-def test_a_real_server_finds_the_same(store, posts, tmp_path):
+def test_a_real_server_finds_the_same(store, posts):
     client = connect(os.environ["MATHAMR_QDRANT_URL"])
     name = "mathamr_test"
     hnsw, config = HnswConfig(16, 16), ServerConfig(shard_number=2, on_disk=True)
-    found = ServerConnection(client, name, tmp_path / "lock", hnsw, config)
     try:
-        index = QdrantIndex.open(found, store)
+        index = build(client, store, hnsw, config, Retry(), name)
         check_engine(index, SlowIndex(posts), 20)
         query = draw_query(4)
         (hits,) = index.search_maxsim([query.vectors], 10, SearchMode(exact=False))
@@ -135,9 +154,7 @@ def test_a_real_server_finds_the_same(store, posts, tmp_path):
                 client.delete_collection(collection.name)
 
 
-def test_building_waits_until_the_graphs_are_there(
-    client, open_server, store, monkeypatch
-):
+def test_building_waits_until_the_graphs_are_there(client, store, monkeypatch):
     states = iter(["yellow", "yellow", "green", "yellow", "green"])
     waits: list[float] = []
     # A server of a few posts has its graphs at once.
@@ -147,8 +164,27 @@ def test_building_waits_until_the_graphs_are_there(
         return read(name).model_copy(update={"status": next(states, "green")})
 
     monkeypatch.setattr(client, "get_collection", describe)
-    open_server(store, retry=Retry(sleep=waits.append))
+    build(client, store, retry=Retry(sleep=waits.append))
     assert len(waits) == 3
+
+
+def test_a_server_needs_a_url_and_gets_the_key_of_the_environment(monkeypatch):
+    with pytest.raises(ConfigurationError, match=r"indexing\.engine\.server\.url"):
+        ServerConfig().connect()
+    monkeypatch.setenv("QDRANT_API_KEY", "secret")
+    client = ServerConfig("http://localhost:1").connect()
+    assert client.init_options["api_key"] == "secret"
+    client.close()
+
+
+def test_where_a_server_is_does_not_decide_what_is_built():
+    here, there = (
+        EngineConfig("server", server=ServerConfig(url, prefer_grpc, shard_number=2))
+        for url, prefer_grpc in ((None, False), ("https://example.org", True))
+    )
+    assert here.describe_result() == there.describe_result()
+    other = EngineConfig("server", server=ServerConfig(shard_number=3))
+    assert here.describe_result() != other.describe_result()
 
 
 @pytest.mark.parametrize(

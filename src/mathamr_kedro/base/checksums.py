@@ -228,9 +228,12 @@ def remove_checked_file(path: Path) -> None:
     path.unlink(missing_ok=True)
 
 
-def write_checksums(folder: Path, skip: Collection[str] = ()) -> None:
-    """Write the checksums of the files of a folder, without those in subfolders."""
-    names = sorted(f.name for f in folder.iterdir() if f.is_file())
+def write_checksums(
+    folder: Path, skip: Collection[str] = (), deep: bool = False
+) -> None:
+    """Write the checksums of the files of a folder; ``deep``: and of its subfolders."""
+    files = folder.rglob("*") if deep else folder.iterdir()
+    names = sorted(f.relative_to(folder).as_posix() for f in files if f.is_file())
     skipped = {CHECKSUMS, *skip}
     found = {n: [FileChecksum.of(folder / n)] for n in names if n not in skipped}
     _write_checksums(folder, found)

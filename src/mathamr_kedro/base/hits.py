@@ -100,6 +100,21 @@ class FormulaHits(Hits):
         return self.take(list(first.values()))
 
 
+def merge_hits(lists: Sequence[H], depth: int) -> H:
+    """Return the best of several ranked lists, ties by the rule of this module.
+
+    >>> lists = [Hits(["17", "4"], np.array([0.7, 0.5])), Hits(["9"], np.array([0.7]))]
+    >>> merge_hits(lists, depth=2).ids
+    ['9', '17']
+    """
+    columns = {name: [v for hits in lists for v in getattr(hits, name)]
+               for name in vars(lists[0]) if name != "scores"}  # fmt: skip
+    scores = np.concatenate([hits.scores for hits in lists])
+    joined = replace(lists[0], scores=scores, **columns)
+    order = np.lexsort((rank_ids(joined.ids), -scores))
+    return joined.take(order[:depth].tolist())
+
+
 def rank_ids(ids: Sequence[str]) -> NDArray[np.int64]:
     """Return the rank of each id among equal scores.
 

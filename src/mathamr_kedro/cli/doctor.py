@@ -22,6 +22,7 @@ from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.project.catalog import find_roots, open_context
 from mathamr_kedro.project.checks import STAGES
 from mathamr_kedro.project.hints import complete_commands
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.text import ADAPTERS, TEXT_MODELS, explain_absence
 
 _PACKAGES = ("mathamr-kedro", "kedro", "torch", "numpy", "pyarrow", "qdrant-client")
@@ -101,12 +102,11 @@ def find_damage(root: Path) -> Iterator[str]:
         yield from _check_shards(file)
     for file in sorted(root.rglob(CHECKSUMS)):
         yield from list_damage(file.parent, _AGAIN)
-    # Loaded here: Qdrant takes seconds, and only --verify needs it.
-    from mathamr_kedro.vectors.edge import EdgeConnection  # noqa: PLC0415
-
-    models = root / "06_models"
-    for folder in sorted(f for f in (models / "indexes").glob("*") if f.is_dir()):
-        yield from map(str, EdgeConnection(folder).verify())
+    for folder in sorted(root.rglob("06_models/changes")):
+        try:
+            ChangeStore(folder).read()
+        except MathAMRError as exc:
+            yield str(exc)
 
 
 def _check_shards(file: Path) -> Iterator[str]:

@@ -17,7 +17,7 @@ from mathamr_kedro.corpus.own_files import OwnCollection, Unit
 from mathamr_kedro.corpus.raw import RawPost
 
 if TYPE_CHECKING:
-    from mathamr_kedro.vectors import Addition, UpdatableIndex
+    from mathamr_kedro.systems.updates import Addition, UpdatableIndex
 
 _MAX_SHOWN = 10
 
@@ -134,9 +134,7 @@ def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
         ("posts", f"{found.posts:,} ({changes})"),
         ("formulas", f"{found.formulas:,}"),
     ]
-    if not found.is_built:
-        rows = [*rows[:1], ("index", "to be built: the next search does it")]
-    elif found.waiting:
+    if found.waiting:
         waiting = count_nouns(found.waiting, "added post")
         rows.append(("waiting", f"{waiting}: the next search encodes them again"))
     for name, value in rows:

@@ -49,6 +49,8 @@ _HOW_IT_RUNS = (
     ("indexing", "encoding"),
     ("indexing", "search"),
     ("indexing", "engine", "device"),
+    ("indexing", "engine", "server", "url"),
+    ("indexing", "engine", "server", "prefer_grpc"),
 )
 """Parameters that decide where and how fast a cell runs, not what comes out."""
 

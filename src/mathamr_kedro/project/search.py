@@ -16,9 +16,11 @@ import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, cached_property, partial
-from pathlib import Path
+from functools import cached_property, partial
+from threading import RLock
 from typing import Any, get_args
+
+from kedro.io import DatasetError
 
 from mathamr_kedro.amr import ParseTexts
 from mathamr_kedro.base.errors import (
@@ -57,7 +59,7 @@ from mathamr_kedro.systems import (
     read_system,
 )
 from mathamr_kedro.systems.bm25 import Bm25Index
-from mathamr_kedro.systems.changes import Changes
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.ensemble import Ensemble
 from mathamr_kedro.systems.mathamr_plus import (
     Encoder,
@@ -72,13 +74,9 @@ from mathamr_kedro.systems.query import TARGET_OF
 from mathamr_kedro.systems.rankings import Ranking
 from mathamr_kedro.systems.registry import OWN
 from mathamr_kedro.systems.search_config import list_search_strategies
+from mathamr_kedro.systems.updates import UpdatableIndex
 from mathamr_kedro.text import SentenceEncoder, find_text_model
-from mathamr_kedro.vectors import (
-    PostEntry,
-    QdrantIndex,
-    UpdatableIndex,
-    connect_index,
-)
+from mathamr_kedro.vectors import PostEntry
 
 _TOPIC_ID = re.compile(r"[A-Z]\.\d+|NTCIR12-\S+")
 """What topics of ARQMath and NTCIR-12 are called."""
@@ -110,12 +108,12 @@ def open_search(
     encoder = project.query_encoder
     encoder.read_text("Let $x$ be even.")  # loads what the first query needs
     vectors = project.vectors
-    added = vectors.index.added
     catalog = project.catalog
     find_posts = RowFinder(catalog.load("posts"), "post_id")
     tables = catalog.load("returnable_formulas"), catalog.load("comments")
 
     def find_texts(ids: Collection[PostId]) -> Mapping[PostId, Post]:
+        added = project.live.changes.added
         by_hand = {i: added[i] for i in ids if i in added}
         comments = find_comment_texts(ids, *tables, find_posts)
         return {**find_posts(ids), **by_hand, **comments}
@@ -123,7 +121,7 @@ def open_search(
     try:
         systems = project.open_systems(system, fuse_with, finds)
     except MathAMRError:
-        vectors.index.close()
+        vectors.close()
         raise
     return Searcher(
         systems,
@@ -138,28 +136,25 @@ def open_search(
             project.find_topic,
             project.open_words,
         ),
+        project.live.catch_up,
     )
 
 
 def open_updatable_index(
     env: str | None = None, data_root: str | None = None, seconds: float = 0
 ) -> UpdatableIndex:
-    """Find store and index of an environment; parser and encoder load when needed.
+    """Find what was indexed and changed; parser and encoder load when needed.
 
     Nothing is changed while a run writes below the data root.
 
-    Args and errors as :func:`open_search`; the engine ``exact`` is refused.
-    ``seconds``: how long a change waits for other writers.
+    Args and errors as :func:`open_search`. ``seconds``: how long a change waits for
+    other writers.
     """
     project = _Project(env, data_root)
-    folders = project.catalog.load("params:folders")
-    root = Path(folders["models"]).parents[1]
-    index = project.index
-    connection = connect_index(
-        project.indexing.engine, project.encoder.checksum, index.folder / "engine"
-    )
+    changes: ChangeStore = project.catalog.load("changes")
+    root = changes.folder.parents[1]
     return UpdatableIndex(
-        connection,
+        changes,
         open_vectors(project.encoder.vectors_folder).posts,
         lambda: project.query_encoder.encode_post,
         lambda: WriterLock(root, "a change of the index", seconds),
@@ -223,7 +218,6 @@ class _Project:
 
     def __init__(self, env: str | None, data_root: str | None) -> None:
         self.catalog: Any = open_catalog(env, data_root)
-        self._opened: dict[str, Callable[[], Index]] = {}
         if not self.catalog["mathamr_plus.index"].exists():
             raise MissingInputError(
                 complete_commands(
@@ -248,6 +242,8 @@ class _Project:
                 )
             )
         self._check_environment(env or os.environ.get("KEDRO_ENV"))
+        self.live = _LiveIndexes(self.catalog)
+        self._indexed: set[str] = set()
 
     def _check_environment(self, env: str | None) -> None:
         """Refuse the index of another environment that trains its encoder otherwise.
@@ -290,6 +286,7 @@ class _Project:
         opened = self.index.open(read_system(OWN, values))
         assert isinstance(opened, MathAMRPlusIndex)
         opened.use_encoder(self.query_encoder)
+        self.live.add(OWN, opened)
         return opened
 
     def open_systems(
@@ -305,8 +302,9 @@ class _Project:
         for name in (*learning, *BASELINES):
             if self.catalog[f"{name}.index"].exists():
                 kind = "system" if name in learning else "baseline"
-                self._opened[name] = cache(partial(self._open_updated, name))
-                rankings += self._list_rankings(name, kind, self._opened[name])
+                self._indexed.add(name)
+                open_index = partial(self.live.open, name)
+                rankings += self._list_rankings(name, kind, open_index)
         defaults: dict[Target, str] = {
             "posts": config.system,
             "formulas": config.formula_system,
@@ -321,8 +319,8 @@ class _Project:
 
     def open_words(self) -> Bm25Index | None:
         """Return the index of words that searches ask by default."""
-        names = [n for n in self.indexing.search.fusion.of if n in self._opened]
-        opened = self._opened[names[0]]() if names else None
+        names = [n for n in self.indexing.search.fusion.of if n in self._indexed]
+        opened = self.live.open(names[0]) if names else None
         return opened if isinstance(opened, Bm25Index) else None
 
     def _list_rankings(
@@ -339,15 +337,6 @@ class _Project:
             Ranking(ranking, kind, frozenset(finds), open_index, depth)
             for ranking, finds in targets.items()
         ]
-
-    def _open_updated(self, name: str) -> Index:
-        """Open an index as posts were changed by hand since."""
-        opened: Index = self.catalog.load(f"{name}.index").open()
-        vectors = self.vectors.index
-        if isinstance(vectors, QdrantIndex):
-            changes = vectors.changes.by_hand()
-            opened.update(Changes(changes.added, frozenset(changes.deleted)))
-        return opened
 
     @cached_property
     def evaluation(self) -> EvaluationConfig:
@@ -429,6 +418,62 @@ class _Project:
                 "encoder was trained with (got none)"
             )
         return SentenceEncoder(find_text_model(name)).encode
+
+
+class _LiveIndexes:
+    """The indexes of systems, opened when they are first asked, and kept up to date.
+
+    A server may search them in one thread while another one loads them.
+    """
+
+    def __init__(self, catalog: Any) -> None:
+        self._catalog, self._lock = catalog, RLock()
+        self._store: ChangeStore = catalog.load("changes")
+        # The version comes first: what is changed in between is taken a second time.
+        self._version = self._store.read_version()
+        self.changes = self._store.read()
+        """What was changed since indexing, as all indexes know it."""
+        self._opened: dict[str, Index] = {}
+        self._built = {"posts": self._identify("posts")}
+
+    def open(self, name: str) -> Index:
+        """Return the index of a system."""
+        with self._lock:
+            if name not in self._opened:
+                self.add(name, self._catalog.load(f"{name}.index").open())
+            return self._opened[name]
+
+    def add(self, name: str, index: Index) -> None:
+        """Keep the index of a system up to date."""
+        with self._lock:
+            index.update(self.changes)
+            self._opened[name] = index
+            self._built[f"{name}.index"] = self._identify(f"{name}.index")
+
+    def catch_up(self) -> bool:
+        """Take what was changed since; ``False``: the stages have run again.
+
+        Raises:
+            DamagedFileError: the changes are.
+        """
+        with self._lock:
+            if any(self._identify(n) != found for n, found in self._built.items()):
+                return False
+            version = self._store.read_version()
+            if version != self._version:
+                changes = self._store.read()
+                for index in self._opened.values():
+                    index.update(changes)
+                self._version, self.changes = version, changes
+            return True
+
+    def _identify(self, name: str) -> Any:
+        """Return what tells a dataset from those of other runs; none if it is gone."""
+        try:
+            found = self._catalog[name].load()
+        except DatasetError:
+            return None
+        return found.checksum if name == "posts" else found.folder
 
 
 def _choose_formula(entry: PostEntry, topic: Topic) -> PostEntry:

@@ -25,7 +25,7 @@ from mathamr_kedro.corpus.own_files import list_shown
 from mathamr_kedro.pipelines.amr_parsing.reuse import checksum_text
 from mathamr_kedro.project.catalog import configure_kedro, find_project, open_catalog
 from mathamr_kedro.project.search import open_updatable_index
-from mathamr_kedro.vectors import Addition
+from mathamr_kedro.systems.updates import Addition
 
 _INDEX = "mathamr_plus.index"
 _STAGES = (

@@ -96,6 +96,8 @@ class Searcher:
         vectors: the index of MathAMR+, whose vectors say what matches what.
         encoder: prepares what was typed.
         lookups: tells of what was found.
+        catch_up: takes what was changed since it was opened; ``False``: the stages
+            have run again, and it must be opened again.
     """
 
     def __init__(
@@ -104,9 +106,10 @@ class Searcher:
         vectors: MathAMRPlusIndex,
         encoder: QueryEncoder,
         lookups: Lookups,
+        catch_up: Callable[[], bool] = lambda: True,
     ) -> None:
         self.systems, self._vectors, self._encoder = systems, vectors, encoder
-        self.lookups = lookups
+        self.lookups, self._catch_up = lookups, catch_up
 
     @property
     def store(self) -> PostReader:
@@ -253,13 +256,13 @@ class Searcher:
         """Load what a system, or the default one of a target, needs."""
         self.systems.warm_up(target, system)
 
-    def is_current(self) -> bool:
-        """Tell whether the index is unchanged since it was opened."""
-        return self._vectors.index.is_current()
+    def catch_up(self) -> bool:
+        """Take what was changed since; ``False``: it must be opened again."""
+        return self._catch_up()
 
     def close(self) -> None:
         """Release the index."""
-        self._vectors.index.close()
+        self._vectors.close()
 
     def _rank(
         self,

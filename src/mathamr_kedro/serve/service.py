@@ -38,7 +38,7 @@ from mathamr_kedro.serve.views import (
 )
 from mathamr_kedro.systems import Target
 from mathamr_kedro.systems.registry import BASELINES_OF
-from mathamr_kedro.vectors import UpdatableIndex
+from mathamr_kedro.systems.updates import UpdatableIndex
 
 _logger = logging.getLogger(__name__)
 _WRITE_SECONDS = 5.0
@@ -121,13 +121,13 @@ class SearchService:
         )
 
     def catch_up(self) -> None:
-        """Open the index again if it was changed, by this process or another.
+        """Take what was changed, by this process or another.
 
         Raises:
             IndexUnavailableError: it cannot be opened.
         """
         try:
-            if not self.searcher.is_current():
+            if self.problem is not None or not self.searcher.catch_up():
                 self.searcher.close()
                 self._open()
         except MathAMRError as exc:

@@ -41,6 +41,7 @@ from mathamr_kedro.base.records import (
     TrainingPair,
 )
 from mathamr_kedro.base.types import FormulaId, PostId, VisualId
+from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.found import Found
 from mathamr_kedro.systems.query import (
     Query,
@@ -52,7 +53,6 @@ from mathamr_kedro.systems.query import (
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph import GraphRecord
-    from mathamr_kedro.systems.changes import Changes
     from mathamr_kedro.systems.rankings import Ranking
 
 PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
@@ -150,7 +150,7 @@ class Index:
     def update(self, changes: Changes) -> None:
         """Find what was added or replaced after indexing, and not what was deleted.
 
-        To be called before the first query. An index that does nothing finds the
+        Each call replaces the one before. An index that does nothing finds the
         collection as it was indexed.
         """
 
@@ -198,8 +198,7 @@ class TextIndex(Index):
 
     def __init__(self, name: str, finds: frozenset[Target]) -> None:
         self._name, self._finds = name, finds
-        self._added: Mapping[PostId, Post] = {}
-        self._changed: frozenset[PostId] = frozenset()
+        self._changes = Changes()
 
     def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the one name."""
@@ -207,8 +206,7 @@ class TextIndex(Index):
 
     def update(self, changes: Changes) -> None:
         """Find what was added or replaced after indexing, and not what was deleted."""
-        self._added = changes.added
-        self._changed = frozenset((*changes.added, *changes.deleted))
+        self._changes = changes.by_hand()  # a sync writes indexes of texts again
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from typing import Any, Self, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr_kedro.base.hits import FormulaHits, Hits
+from mathamr_kedro.base.hits import FormulaHits, Hits, merge_hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
@@ -52,6 +52,7 @@ from mathamr_kedro.systems.base import (
     name_formulas,
     save_formulas,
 )
+from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.query import Query, Target, TreeLookup, WordShare
 from mathamr_kedro.text import (
     TermIndex,
@@ -145,9 +146,7 @@ class Bm25Index(TextIndex):
                 part.search_types(terms, depth, types or _RETURNED)
                 for part in self._posts
             ]
-            ids = [key for hits in lists for key in hits.ids]
-            scores = np.concatenate([hits.scores for hits in lists])
-            found.append(Hits.rank(ids, scores).top(depth))
+            found.append(merge_hits(lists, depth))
         return found
 
     def explain_words(self, query: Query, key: PostId) -> tuple[WordShare, ...]:
@@ -157,7 +156,7 @@ class Bm25Index(TextIndex):
         pairs = pair_terms(query.text, query.formula_map)
         shares: dict[str, float] = {}
         for part in self._posts:
-            if key in part.places and key not in part.hidden:
+            if part.finds(key):
                 found = part.explain([term for term, _ in pairs], key)
                 for (_, word), share in zip(pairs, found, strict=True):
                     shares[word] = shares.get(word, 0.0) + share
@@ -182,31 +181,39 @@ class Bm25Index(TextIndex):
     def _formulas(self) -> FormulaTermIndex:
         return FormulaTermIndex.load(self._name, self._folder / "formulas")
 
+    def update(self, changes: Changes) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted."""
+        super().update(changes)
+        self.__dict__.pop("_posts", None)
+
+    @cached_property
+    def _indexed(self) -> tuple[PostTermIndex, PostTermIndex]:
+        """What Task 1 may return, and questions."""
+        folder = self._folder / "posts"
+        return PostTermIndex.load(folder), PostTermIndex.load(folder / _MORE)
+
     @cached_property
     def _posts(self) -> list[PostTermIndex]:
-        """What Task 1 may return, questions, and what was changed since."""
-        folder = self._folder / "posts"
-        parts = [PostTermIndex.load(place) for place in (folder, folder / _MORE)]
-        if not self._changed or self._name == "bm25_graph":
-            changed: TypedDocuments = ()
-        else:
-            changed = self._read_changed({*parts[1].ids})
-        new = PostTermIndex(changed, parts[0])
-        for part in parts:
-            part.hidden = self._changed.union(new.ids)
-        return [*parts, new]
+        """The same without what was changed since, and that."""
+        changed: TypedDocuments = ()
+        if self._changes and self._name != "bm25_graph":
+            changed = self._read_changed()
+        new = PostTermIndex(changed, self._indexed[0])
+        for part in self._indexed:
+            part.hide(self._changes.keys.union(new.ids))
+        return [*self._indexed, new]
 
-    def _read_changed(self, questions: set[PostId]) -> TypedDocuments:
+    def _read_changed(self) -> TypedDocuments:
         """Return what was added, and the answers to questions that were changed."""
-        asked = {p.parent_id for p in self._added.values() if p.parent_id is not None}
-        changed = {k for k, p in self._added.items() if p.post_type == "question"}
-        changed |= self._changed & questions
-        posts = dict(self._added)
+        changes, questions = self._changes, self._indexed[1].places
+        posts = dict(changes.added)
+        changed = {key for key in changes.keys if key in questions}
+        asked = {p.parent_id for p in posts.values()} & questions.keys()
         keys = {*posts}
         if changed or asked:
             for post in self._data.posts():
                 key, answers = post.post_id, post.parent_id in changed
-                if (answers or key in asked) and key not in self._changed:
+                if (answers or key in asked) and key not in changes.keys:
                     posts[key] = post
                     keys.update([key] if answers else [])
         data = Collection(posts=posts.values)
@@ -221,8 +228,7 @@ class PostTermIndex(TermIndex):
         self, posts: TypedDocuments, like: PostTermIndex | None = None
     ) -> None:
         self._types: list[str] = []
-        self.hidden: frozenset[PostId] = frozenset()
-        """Posts that are not returned."""
+        self._hidden: frozenset[PostId] = frozenset()
         self._allowed: dict[tuple[str, ...], NDArray[np.bool_]] = {}
         super().__init__(self._read(posts), like)
 
@@ -231,13 +237,21 @@ class PostTermIndex(TermIndex):
             self._types.append(post_type)
             yield key, terms
 
+    def hide(self, keys: frozenset[PostId]) -> None:
+        """Return some posts no more, and all others."""
+        self._hidden, self._allowed = keys, {}
+
+    def finds(self, key: PostId) -> bool:
+        """Tell whether a post may be returned."""
+        return key in self.places and key not in self._hidden
+
     def search_types(
         self, terms: Sequence[str], depth: int, types: tuple[str, ...]
     ) -> Hits:
         """Return the best posts of some types."""
         if types not in self._allowed:
             rows = zip(self.ids, self._types, strict=True)
-            shown = [t in types and key not in self.hidden for key, t in rows]
+            shown = [t in types and key not in self._hidden for key, t in rows]
             self._allowed[types] = np.array(shown, dtype=np.bool_)
         if not self._allowed[types].any():
             return Hits.rank([], [])

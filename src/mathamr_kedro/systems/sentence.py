@@ -18,17 +18,17 @@ post or visual id (MiniLM 1.5 KB).
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.hits import Hits, merge_hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.records import FormulaInstance, Post, restore_latex
@@ -44,6 +44,7 @@ from mathamr_kedro.systems.base import (
     name_formulas,
     save_formulas,
 )
+from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.query import Query, Target
 from mathamr_kedro.text import (
     ADAPTERS,
@@ -87,7 +88,7 @@ def load_encoder(model: str) -> SentenceEncoder:
     return _load(find_text_model(model), device)
 
 
-@lru_cache(maxsize=2)  # a server opens its indexes again after every change
+@lru_cache(maxsize=2)  # several systems have the same model
 def _load(folder: Path, device: str) -> SentenceEncoder:
     return SentenceEncoder(folder, device)
 
@@ -97,8 +98,11 @@ class SentenceVectors(System):
 
     def __init__(self, name: str, model: str) -> None:
         self.name, self.model = name, model
+        self.known_model = model if model in TEXT_MODELS else ""
+        """Name of a model that is always the same, unlike one in a folder."""
         if model in ADAPTERS:
             self.VERSION = identify_adapter(model)
+            self.known_model = f"{model}-{self.VERSION}"
         finds: tuple[Target, ...] = ("posts", "formulas")
         self.finds = frozenset(finds[:1] if name.endswith(_BESIDE) else finds)
         self.index_reads: tuple[str, ...] = tuple(sorted(self.finds))
@@ -166,7 +170,9 @@ class SentenceIndex(TextIndex):
     def __init__(self, system: SentenceVectors, folder: Path) -> None:
         super().__init__(system.name, system.finds)
         self._system, self._folder = system, folder
-        self._spaces: dict[Target, tuple[ExactSpace, NDArray[np.object_]]] = {}
+        self._spaces: dict[Target, list[_TextSpace]] = {}
+        self._made: dict[Post, bytes] = {}
+        """Vectors of posts that were added."""
 
     def rank(
         self,
@@ -189,6 +195,12 @@ class SentenceIndex(TextIndex):
         """Load the model: half a minute on a busy machine."""
         self._encoder.encode(["prime"])
 
+    def update(self, changes: Changes) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted."""
+        super().update(changes)
+        if "posts" in self._spaces:
+            self._spaces["posts"] = self._add_changed(self._spaces["posts"][0])
+
     @cached_property
     def _encoder(self) -> SentenceEncoder:
         return load_encoder(self._system.model)
@@ -205,49 +217,87 @@ class SentenceIndex(TextIndex):
         types: PostTypes = None,
     ) -> list[Hits]:
         if target not in self._spaces:
-            self._spaces[target] = self._open(target)
-        space, names = self._spaces[target]
-        allowed = np.ones(len(names), dtype=np.bool_)
-        if target == "posts" and self._changed:
-            indexed = allowed[: len(names) - len(self._list_added())]
-            indexed &= ~np.isin(names[: len(indexed), 0], [*self._changed])
-        if types is not None:
-            allowed &= np.isin(names[:, 1], types)
-        if not allowed.any():
+            indexed = _TextSpace.load(self._folder / target)
+            is_changed = target == "posts"
+            self._spaces[target] = (
+                self._add_changed(indexed) if is_changed else [indexed]
+            )
+        spaces = [space for space in self._spaces[target] if space.finds(types)]
+        if not spaces:
             return [Hits([], np.zeros(0)) for _ in questions]
         vectors = self._encoder.encode(questions)
         queries = RaggedVectors.of([row[None] for row in vectors])
-        return space.search(queries, depth, names[:, 0].take, space.hide(allowed))
+        found = [space.search(queries, depth, types) for space in spaces]
+        return [merge_hits(lists, depth) for lists in zip(*found, strict=True)]
 
-    def _open(self, target: Target) -> tuple[ExactSpace, NDArray[np.object_]]:
-        folder = self._folder / target
-        rows = json.loads((folder / _IDS).read_text("utf-8"))
-        space = ExactSpace()
+    def _add_changed(self, indexed: _TextSpace) -> list[_TextSpace]:
+        """Return what was indexed, without what was changed, and what was added."""
+        indexed.hide(self._changes.keys)
+        added = [p for p in self._changes.added.values() if p.post_type in TASK_1_TYPES]
+        if not added:
+            return [indexed]
+        rows = [(post.post_id, post.post_type) for post in added]
+        return [indexed, _TextSpace(rows, self._encode_added(added))]
+
+    def _encode_added(self, posts: Sequence[Post]) -> NDArray[np.float32]:
+        """Encode posts that were added, each once."""
+        made = {post: self._made[post] for post in posts if post in self._made}
+        name, cache = self._system.known_model, self._changes.cache
+        if name:
+            others = {p.post_id: p for p in posts if p not in made}
+            known = cache.find(name, others.values())
+            made |= {others[key]: content for key, content in known.items()}
+        if new := [post for post in posts if post not in made]:
+            vectors = self._encoder.encode([_restore(post) for post in new])
+            encoded = {p: row.tobytes() for p, row in zip(new, vectors, strict=True)}
+            made |= encoded
+            if name:
+                cache.keep(name, encoded)
+        self._made = made
+        return np.stack([np.frombuffer(made[post], np.float32) for post in posts])
+
+
+class _TextSpace:
+    """Texts by their vectors, with ids and types."""
+
+    def __init__(
+        self, rows: Sequence[Sequence[str]], vectors: NDArray[np.float32]
+    ) -> None:
+        self._space = ExactSpace()
         if rows:
-            space.add(RaggedVectors.one_each(np.load(folder / _VECTORS)))
-        if target == "posts" and (added := self._list_added()):
-            texts = [_restore(post) for post in added]
-            vectors = _encode_once(self._system.model, texts, lambda: self._encoder)
-            space.add(RaggedVectors.one_each(vectors))
-            rows += [(post.post_id, post.post_type) for post in added]
-        return space, np.array(rows, dtype=np.object_).reshape(len(rows), 2)
+            self._space.add(RaggedVectors.one_each(vectors))
+        self._names = np.array(rows, dtype=np.object_).reshape(len(rows), 2)
+        self._hidden: frozenset[str] = frozenset()
+        self._allowed: dict[PostTypes, NDArray[np.bool_]] = {}
 
-    def _list_added(self) -> list[Post]:
-        return [p for p in self._added.values() if p.post_type in TASK_1_TYPES]
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Read what was indexed."""
+        rows = json.loads((folder / _IDS).read_text("utf-8"))
+        return cls(rows, np.load(folder / _VECTORS))
 
+    def hide(self, keys: frozenset[str]) -> None:
+        """Find some texts no more, and all others."""
+        self._hidden, self._allowed = keys, {}
 
-_KNOWN: dict[tuple[str, str], NDArray[np.float32]] = {}
-"""Vectors of texts that were added by hand, by model and text."""
+    def finds(self, types: PostTypes) -> bool:
+        """Tell whether there are texts of some types."""
+        return bool(self._allow(types).any())
 
+    def search(
+        self, queries: RaggedVectors, depth: int, types: PostTypes
+    ) -> list[Hits]:
+        """Return the nearest texts of some types."""
+        hidden = self._space.hide(self._allow(types))
+        return self._space.search(queries, depth, self._names[:, 0].take, hidden)
 
-def _encode_once(
-    model: str, texts: Sequence[str], load: Callable[[], SentenceEncoder]
-) -> NDArray[np.float32]:
-    new = [text for text in dict.fromkeys(texts) if (model, text) not in _KNOWN]
-    if new:
-        vectors = load().encode(new)
-        _KNOWN.update(zip([(model, text) for text in new], vectors, strict=True))
-    return np.stack([_KNOWN[model, text] for text in texts])
+    def _allow(self, types: PostTypes) -> NDArray[np.bool_]:
+        if types not in self._allowed:
+            allowed = ~np.isin(self._names[:, 0], [*self._hidden])
+            if types is not None:
+                allowed &= np.isin(self._names[:, 1], types)
+            self._allowed[types] = allowed
+        return self._allowed[types]
 
 
 def _encode(

@@ -41,8 +41,8 @@ from mathamr_kedro.systems.registry import read_system
 
 _PREPARED, _SYSTEM, _HISTORY = "prepared.json", "system.json", "history.json"
 _COUNTS = "counts.json"
-_STORES = frozenset({"_shards.json", "edge.json"})
-"""Lists of stores, with checksums of what is in their folders."""
+_STORES = frozenset({"_shards.json", CHECKSUMS})
+"""Lists with checksums of what is in their folders."""
 _REMEDY = "delete its folder and run the stage 'training' again"
 _REBUILD = "run the stage 'indexing' again, it builds the index again"
 
@@ -273,7 +273,7 @@ def _is_whole(system: System, data: Collection, model: Path, folder: Path) -> bo
 
 
 def _write_all_checksums(folder: Path) -> None:
-    """Write checksums of the files below a folder, but of none that a store lists."""
+    """Write checksums of the files below a folder, but of none that are listed."""
     for place, subfolders, files in os.walk(folder):
         if _STORES.isdisjoint(files):
             write_checksums(Path(place))

@@ -6,15 +6,14 @@
     store         the vectors of a collection; written once, read by memory map;
                   given posts compared with a query, sizes by type of post
     protocol      what every index can do
-    index         an index of a store by one of three engines
+    index         the index of a store by one of three engines (config), built once
       exact         every vector is looked at, on a CPU or GPU
         scan          a space of items, scanned (scan_torch, scan_int8, scan_triton)
         rescoring     the best of them in the true order
       qdrant        posts as points of Qdrant
         edge          its engine inside the process, in a folder
         server        a server or cluster
-        points        points, and what was changed by hand
-    updates       posts added, replaced and deleted after indexing
+    updated       an index with posts added, replaced and deleted after indexing
 
 ::
 
@@ -23,27 +22,26 @@
     hits = index.search_maxsim([query.vectors], depth=10)
 """
 
+from mathamr_kedro.vectors.config import EngineConfig, HnswConfig, ServerConfig
 from mathamr_kedro.vectors.exact import ExactIndex
-from mathamr_kedro.vectors.index import EngineConfig, connect_index, open_index
-from mathamr_kedro.vectors.points import Changes
+from mathamr_kedro.vectors.index import BuiltIndex, build_index, open_index
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
-from mathamr_kedro.vectors.protocol import HnswConfig, SearchMode, VectorIndex
-from mathamr_kedro.vectors.qdrant import Addition, QdrantIndex
+from mathamr_kedro.vectors.protocol import SearchMode, VectorIndex
 from mathamr_kedro.vectors.scan import ExactSpace
 from mathamr_kedro.vectors.store import (
     Dtype,
     GraphRange,
+    PostParts,
     PostReader,
     StoreWriter,
     VectorStore,
     compute_bytes,
     count_by_type,
 )
-from mathamr_kedro.vectors.updates import UpdatableIndex
+from mathamr_kedro.vectors.updated import UpdatedIndex, UpdatedPosts
 
 __all__ = [
-    "Addition",
-    "Changes",
+    "BuiltIndex",
     "Dtype",
     "EngineConfig",
     "ExactIndex",
@@ -51,16 +49,18 @@ __all__ = [
     "GraphRange",
     "HnswConfig",
     "PostEntry",
+    "PostParts",
     "PostReader",
     "PostVectors",
-    "QdrantIndex",
     "SearchMode",
+    "ServerConfig",
     "StoreWriter",
-    "UpdatableIndex",
+    "UpdatedIndex",
+    "UpdatedPosts",
     "VectorIndex",
     "VectorStore",
+    "build_index",
     "compute_bytes",
-    "connect_index",
     "count_by_type",
     "open_index",
 ]

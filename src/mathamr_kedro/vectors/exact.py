@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import cached_property, partial
-from typing import Any
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import Tensor
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.ragged import RaggedVectors
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.post_vectors import POST_TYPES, PostVectors, Vectors
+from mathamr_kedro.vectors.columns import Columns
+from mathamr_kedro.vectors.post_vectors import PostVectors, Vectors
 from mathamr_kedro.vectors.protocol import (
     EXACT,
     IndexSize,
@@ -26,17 +25,17 @@ from mathamr_kedro.vectors.protocol import (
     check_post_types,
     round_query,
 )
-from mathamr_kedro.vectors.rescoring import Names, name_items
+from mathamr_kedro.vectors.rescoring import name_items
 from mathamr_kedro.vectors.scan import ExactSpace, ScanType, check_scan
 from mathamr_kedro.vectors.scan_torch import VectorChain
-from mathamr_kedro.vectors.store import VectorStore
+from mathamr_kedro.vectors.store import PostParts
 
 _TOGETHER = 1 << 16
 """Posts of neighbouring shards that are packed together, at most, on a CPU."""
 
 
 class ExactIndex(VectorIndex):
-    """All vectors of a store, packed in memory when they are first needed.
+    """All vectors of some posts, packed in memory when they are first needed.
 
     ::
 
@@ -46,20 +45,18 @@ class ExactIndex(VectorIndex):
     Threads may search it at the same time: what is packed is packed once.
     """
 
+    posts: PostParts
+
     def __init__(
-        self, store: VectorStore, device: str = "cpu", scan: ScanType = "float32"
+        self, posts: PostParts, device: str = "cpu", scan: ScanType = "float32"
     ) -> None:
         check_scan(scan, device)
-        self._store = self.posts = store  # it takes no posts after indexing
+        self.posts = posts
         self._device, self._scan = device, scan
-        self._columns = _Columns(store.parts)
+        self._columns = Columns(posts.parts)
         self._lock = threading.Lock()
         self._spaces: dict[str, ExactSpace] = {}
         self._masks: dict[tuple[str, PostTypes], Tensor | None] = {}
-
-    def is_current(self) -> bool:
-        """Tell whether the store was not written again."""
-        return self._store.is_current()
 
     def search(
         self,
@@ -107,8 +104,8 @@ class ExactIndex(VectorIndex):
         with self._lock:
             used = {name: space.num_bytes() for name, space in self._spaces.items()}
         return IndexSize(
-            len(self._store),
-            self._store.num_formulas(),
+            len(self.posts),
+            self.posts.num_formulas(),
             used.get("all", 0) + used.get("doc", 0),
             used.get("formula", 0),
             "memory" if used else "unknown",
@@ -134,7 +131,7 @@ class ExactIndex(VectorIndex):
         """Put neighbours together: a scan of many small parts takes longer."""
         groups: list[list[PostVectors]] = []
         count = 0
-        for part in self._store.parts:
+        for part in self.posts.parts:
             count += len(part)
             # A GPU scans all of them by one launch.
             if groups and (count <= _TOGETHER or self._device != "cpu"):
@@ -155,62 +152,8 @@ class ExactIndex(VectorIndex):
             return self._masks[space, types]
 
     def _batch(self, queries: Sequence[Vectors]) -> RaggedVectors:
-        dtype = self._store.dtype
+        dtype = self.posts.dtype
         return RaggedVectors.of([round_query(q, dtype) for q in queries])
-
-
-class _Columns:
-    """What a scan needs of a store beside the vectors, shard behind shard."""
-
-    def __init__(self, parts: Sequence[PostVectors]) -> None:
-        self._parts = parts
-        counts = [len(part.formula_ids) for part in parts]
-        self._first_formula = np.cumsum([0, *counts], dtype=np.int64)
-
-    @cached_property
-    def names(self) -> dict[str, Names]:
-        """Ids of the posts in the spaces ``all`` and ``doc``."""
-        found = [key for part in self._parts for key in part.keys]
-        keys = np.empty(len(found), dtype=np.object_)
-        keys[:] = found
-        return {space: keys[mask] for space, mask in self._members.items()}
-
-    def allow(self, space: str, types: PostTypes) -> NDArray[np.bool_]:
-        """Tell which posts of some types, or which formulas, may be returned."""
-        if space == "formula":
-            return _join([part.returnable for part in self._parts], np.bool_)
-        codes = _join([part.post_types for part in self._parts], np.uint8)
-        chosen = POST_TYPES if types is None else types
-        known = [POST_TYPES.index(name) for name in chosen]
-        return np.isin(codes[self._members[space]], known)
-
-    @cached_property
-    def _members(self) -> dict[str, NDArray[np.bool_]]:
-        """Which posts are in a space; formulas beside the posts are in neither."""
-        flags = {
-            "all": [part.is_post for part in self._parts],
-            "doc": [part.document_rows >= 0 for part in self._parts],
-        }
-        return {space: _join(found, np.bool_) for space, found in flags.items()}
-
-    def read(self, column: str, formulas: NDArray[np.int64]) -> Names:
-        """Return ``formula_ids``, ``visual_ids`` or posts (``keys``) of formulas.
-
-        They are read when needed, as there are millions.
-        """
-        names = np.empty(len(formulas), dtype=np.object_)
-        where = np.searchsorted(self._first_formula, formulas, side="right") - 1
-        for number in np.unique(where):
-            places, part = np.flatnonzero(where == number), self._parts[number]
-            rows = formulas[places] - self._first_formula[number]
-            if column == "keys":
-                rows = part.formula_posts[rows]
-            names[places] = list(getattr(part, column).take(rows))
-        return names
-
-
-def _join(parts: list[NDArray[Any]], dtype: Any) -> NDArray[Any]:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=dtype)
 
 
 def _take(posts: PostVectors, space: str) -> RaggedVectors:

@@ -1,117 +1,91 @@
-"""Which engine searches a store, and how its index is opened.
+"""The index of a store of vectors: built once, opened by many.
 
-Qdrant's packages are loaded only if they are used.
+::
+
+    build_index(EngineConfig("edge"), store, folder)      # an empty folder
+    with open_index(EngineConfig("edge"), store, folder) as index:
+        hits = index.search_maxsim([query.vectors], depth=10)
+
+Who builds makes the folder atomic (:func:`~mathamr_kedro.base.files.replace_folder`),
+so a killed build leaves nothing. Qdrant's packages are loaded only if they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import json
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeAlias
 
-from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.vectors.exact import ExactIndex
-from mathamr_kedro.vectors.points import Changes
-from mathamr_kedro.vectors.protocol import (
-    EngineName,
-    HnswConfig,
-    ServerConfig,
-    VectorIndex,
+from mathamr_kedro.base.checksums import (
+    check_folder,
+    checksum,
+    read_json,
+    write_checksums,
 )
-from mathamr_kedro.vectors.qdrant import Connection, QdrantIndex
-from mathamr_kedro.vectors.scan import ScanType, check_scan
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.base.files import write_text
+from mathamr_kedro.vectors.config import REMEDY, EngineConfig
+from mathamr_kedro.vectors.exact import ExactIndex
+from mathamr_kedro.vectors.qdrant import QdrantIndex
 from mathamr_kedro.vectors.store import VectorStore
 
-if TYPE_CHECKING:
-    from qdrant_client import QdrantClient
+_NOTE = "built_from.json"
+"""What tells an index from others."""
+
+BuiltIndex: TypeAlias = ExactIndex | QdrantIndex
 
 
-@dataclass(frozen=True)
-class EngineConfig:
-    """Which engine searches, and how it is built."""
-
-    engine: EngineName = "edge"
-    name: str = "mathamr_plus"
-    """First part of the names of collections on a server."""
-    device: str = "cpu"
-    """Of the engine ``exact``: ``cuda`` scans on a GPU."""
-    scan: ScanType = "float32"
-    """Of the engine ``exact`` on a CPU: ``int8`` takes a fourth of the memory, and the
-    best by it get their true scores."""
-    hnsw: HnswConfig = field(default_factory=HnswConfig)
-    server: ServerConfig = field(default_factory=ServerConfig)
-
-    def __post_init__(self) -> None:
-        check_scan(self.scan, self.searches_on)
-
-    @property
-    def searches_on(self) -> str:
-        """Device of torch that searches: Qdrant's engines use the CPU."""
-        return self.device if self.engine == "exact" else "cpu"
-
-
-def connect_index(
-    config: EngineConfig,
-    encoder: str,
-    folder: Path,
-    connect: Callable[[], QdrantClient] | None = None,
-    verify: bool = False,
-) -> Connection:
-    """Return where the index of an encoder is, by the engine ``edge`` or ``server``.
-
-    Args:
-        config: which engine.
-        encoder: its checksum.
-        folder: of the engine ``edge``; locked while an index on a server is changed.
-        connect: gives a client of the engine ``server``.
-        verify: read the files of the engine ``edge`` whole before they are used.
+def build_index(config: EngineConfig, store: VectorStore, folder: Path) -> None:
+    """Build the index of a store in an empty folder.
 
     Raises:
-        ConfigurationError: the engine is ``exact``, or there is no server.
+        MalformedInputError: a post has more vectors than Qdrant takes.
+        DiskFullError: there is no room.
     """
-    connection: Connection
-    if config.engine == "edge":
-        edge = import_module("mathamr_kedro.vectors.edge")
-        connection = edge.EdgeConnection(folder, config.hnsw, verify)
-        return connection
-    if config.engine == "exact":
-        raise ConfigurationError(
-            "Posts can be added to an index of the engine 'edge' or 'server', and "
-            "deleted from it (got 'exact'); set indexing.engine.engine to one of them "
-            "(conf/<env>/parameters/indexing.yml) and run `kedro run --pipelines "
-            "indexing`"
-        )
-    if connect is None:
-        raise ConfigurationError(
-            "Expected the URL of a Qdrant server for the engine 'server'; give it to "
-            "the dataset 'mathamr_plus.index' (conf/<env>/catalog/indexing.yml)"
-        )
-    server = import_module("mathamr_kedro.vectors.server")
-    name = f"{config.name}_{encoder}"
-    connection = server.ServerConnection(
-        connect(), name, folder, config.hnsw, config.server
-    )
-    return connection
+    if config.engine == "exact":  # scans the store
+        return
+    content = _describe(config, store)
+    name = f"{config.name}_{content}"
+    _find_engine(config).build_collections(config, name, store, folder)
+    note = {"engine": config.engine, "name": name, "content": content}
+    write_text(folder / _NOTE, json.dumps(note, indent=2) + "\n")
+    write_checksums(folder, deep=True)
 
 
 def open_index(
-    config: EngineConfig,
-    store: VectorStore,
-    folder: Path,
-    connect: Callable[[], QdrantClient] | None = None,
-    verify: bool = False,
-    changes: Changes | None = None,
-) -> VectorIndex:
-    """Open the index of a store; build it if it is missing, damaged or of others.
+    config: EngineConfig, store: VectorStore, folder: Path, verify: bool = False
+) -> BuiltIndex:
+    """Open the index of a store; any number of processes may have one open.
 
-    Any number of processes may have one open.
+    Args:
+        config: as it was built.
+        store: from which it was built.
+        folder: of the index.
+        verify: read all its files whole; sizes are always looked at.
 
     Raises:
-        LockedError: it must be built, and another process is changing it.
+        MissingInputError: there is none, or one of other vectors.
+        DamagedFileError: it is not as it was built.
     """
     if config.engine == "exact":
         return ExactIndex(store, config.device, config.scan)
-    found = connect_index(config, store.encoder, folder, connect, verify)
-    return QdrantIndex.open(found, store, changes)
+    check_folder(folder, REMEDY, whole=verify)
+    note = folder / _NOTE
+    found = read_json(note, REMEDY) if note.is_file() else {}
+    if found.get("content") != _describe(config, store):
+        raise MissingInputError(
+            f"Expected an index of the vectors in {str(store.folder)!r} by "
+            f"{config.engine!r} in {str(folder)!r} (got "
+            f"{'one of others' if found else 'none'}); {REMEDY}"
+        )
+    collections = _find_engine(config).open_collections(config, found["name"], folder)
+    return QdrantIndex(collections, store, config.hnsw, folder)
+
+
+def _find_engine(config: EngineConfig) -> Any:
+    return import_module(f"{__package__}.{config.engine}")
+
+
+def _describe(config: EngineConfig, store: VectorStore) -> str:
+    return checksum(store.content, config.describe_result())

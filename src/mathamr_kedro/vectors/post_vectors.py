@@ -12,6 +12,7 @@ A post with two formulas in two sentences, and a post with one sentence::
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -51,6 +52,23 @@ class PostEntry(NamedTuple):
     visual_ids: Sequence[VisualId] = ()
     returnable: Sequence[bool] | None = None
     """Whether Task 2 may return each formula (``d`` formulas: no); all if absent."""
+
+    def to_bytes(self) -> bytes:
+        """Return all of it, a line of JSON before the vectors."""
+        about = self._asdict() | {
+            "vectors": [self.vectors.dtype.str, *self.vectors.shape],
+            "kinds": [int(kind) for kind in self.kinds],
+            "numbers": [int(number) for number in self.numbers],
+        }
+        return json.dumps(about).encode() + b"\n" + self.vectors.tobytes()
+
+    @classmethod
+    def of_bytes(cls, content: bytes) -> PostEntry:
+        """Undo :meth:`to_bytes`."""
+        line, _, numbers = content.partition(b"\n")
+        about = json.loads(line)
+        dtype, *shape = about.pop("vectors")
+        return cls(vectors=np.frombuffer(numbers, dtype).reshape(shape), **about)
 
     def document(self) -> Vectors | None:
         """(k,) the document vector; none if the structure has no document node."""

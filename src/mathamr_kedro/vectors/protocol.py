@@ -8,22 +8,22 @@ edge       Qdrant's engine inside the process    one machine without a server
 server     a Qdrant server or cluster            many machines, many users
 =========  ====================================  ==================================
 
-An index is built from a :class:`~mathamr_kedro.vectors.store.VectorStore`. To one of
-``edge`` and ``server`` posts can be added, and deleted from it, later.
+An index is built once, from a :class:`~mathamr_kedro.vectors.store.VectorStore`. Posts
+that are added, replaced or deleted later are beside it
+(:class:`~mathamr_kedro.vectors.updated.UpdatedIndex`), whatever the engine.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.vectors.post_vectors import (
     POST_TYPES,
@@ -31,9 +31,6 @@ from mathamr_kedro.vectors.post_vectors import (
     Vectors,
 )
 from mathamr_kedro.vectors.store import PostReader, compare_nodes
-
-EngineName: TypeAlias = Literal["exact", "edge", "server"]
-ENGINES: tuple[EngineName, ...] = ("exact", "edge", "server")
 
 PostSpace: TypeAlias = Literal["all", "doc"]
 """Which vectors of posts are compared; see :meth:`VectorIndex.search`."""
@@ -53,35 +50,6 @@ class SearchMode:
 
 
 EXACT = SearchMode()
-
-
-@dataclass(frozen=True)
-class HnswConfig:
-    """The HNSW graphs of an index; ``m`` 0 builds none."""
-
-    doc_m: int = 16
-    """Edges per node over document vectors."""
-    all_m: int = 0
-    """Over all vectors of a post by MaxSim: as costly to build as 16 × 16 products for
-    each comparison."""
-
-    def edges(self, space: str) -> int:
-        """Return the edges per node in a space; formulas have no graph."""
-        return {"doc": self.doc_m, "all": self.all_m}.get(space, 0)
-
-
-@dataclass(frozen=True)
-class ServerConfig:
-    """How a Qdrant server keeps the collections."""
-
-    shard_number: int = 1
-    """Pieces of a collection; a multiple of the number of machines."""
-    replication_factor: int = 1
-    """Copies of each piece; 2 survives the loss of a machine."""
-    write_consistency_factor: int = 1
-    """Copies that must have a write before it counts."""
-    on_disk: bool = False
-    """Keep vectors on disk, mapped into memory, instead of in memory."""
 
 
 class IndexSize(NamedTuple):
@@ -109,16 +77,7 @@ class VectorIndex(ABC):
     """
 
     posts: PostReader
-    """The vectors of its posts, those added later among them."""
-
-    @property
-    def added(self) -> Mapping[PostId, Post]:
-        """Clean texts of the posts that were added or replaced after indexing."""
-        return {}
-
-    @abstractmethod
-    def is_current(self) -> bool:
-        """Tell whether nobody changed or rebuilt it since it was opened."""
+    """The vectors of its posts."""
 
     @abstractmethod
     def search(
@@ -212,6 +171,12 @@ class VectorIndex(ABC):
     @abstractmethod
     def close(self) -> None:
         """Release files and connections."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
 
 
 def document_vector(query: PostEntry) -> Vectors:

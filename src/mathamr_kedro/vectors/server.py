@@ -2,15 +2,14 @@
 
 ::
 
-    alias             collection                    what it notes about itself
-    mine_posts    ->  mine_posts_3f0c9a...          content, version, unfinished
-    mine_formulas ->  mine_formulas_3f0c9a...
+    alias                          collection
+    mathamr_plus_3f0c_posts    ->  mathamr_plus_3f0c_posts_b
+    mathamr_plus_3f0c_formulas ->  mathamr_plus_3f0c_formulas_b
 
-A build grows under names of its own; when it is complete, both aliases are switched in
-one request and what they named before is deleted. Searches go through the aliases, so
-readers never see half an index. The collection of posts holds the notes. While posts
-are changed they are listed as unfinished: the next change after a kill repairs their
-formulas. Failed requests are repeated.
+The name of an index is made from its content. It grows under names of its own; when it
+is complete, both aliases are put in place by one request, and what they named before is
+deleted. Searches go through the aliases, so readers never see half an index. Failed
+requests are repeated.
 """
 
 from __future__ import annotations
@@ -19,11 +18,10 @@ import logging
 import random
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from qdrant_client import QdrantClient, models
@@ -33,29 +31,24 @@ from qdrant_client.http.exceptions import (
 )
 
 from mathamr_kedro.base.errors import MissingInputError, WorkerError
-from mathamr_kedro.base.types import PostId
-from mathamr_kedro.vectors.points import (
-    CHANGE,
-    CHANGED_AT_ONCE,
-    SPACES,
-    Collections,
-    Point,
-    PointCollection,
-    PointId,
-)
-from mathamr_kedro.vectors.post_vectors import Vectors
-from mathamr_kedro.vectors.protocol import (
+from mathamr_kedro.vectors.config import (
+    REMEDY,
+    EngineConfig,
     HnswConfig,
-    PostTypes,
-    SearchMode,
     ServerConfig,
 )
-from mathamr_kedro.vectors.qdrant import (
+from mathamr_kedro.vectors.points import (
     EF_CONSTRUCT,
     FULL_SCAN_KB,
-    Connection,
-    Opened,
+    SPACES,
+    Collections,
+    FoundPoints,
+    Point,
+    PointCollection,
 )
+from mathamr_kedro.vectors.post_vectors import Vectors
+from mathamr_kedro.vectors.protocol import PostTypes, SearchMode
+from mathamr_kedro.vectors.store import PostParts
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -72,7 +65,7 @@ _INDEXING_KB = 10_000
 def connect(
     url: str, api_key: str | None = None, prefer_grpc: bool = False, timeout: int = 60
 ) -> QdrantClient:
-    """Connect to a server; the key comes from the catalog's credentials."""
+    """Connect to a server."""
     address = urlsplit(url)
     if api_key and address.scheme == "http" and address.hostname not in _LOCAL_HOSTS:
         logger.warning(
@@ -137,100 +130,84 @@ class Retry:
         raise AssertionError  # pragma: no cover
 
 
-class ServerConnection(Connection):
-    """The index of a name on a server."""
+def build_collections(
+    config: EngineConfig, name: str, posts: PostParts, folder: Path
+) -> None:
+    """Make the collections of some posts under a name."""
+    client = config.server.connect()
+    try:
+        Server(client).build(name, posts, config.hnsw, config.server)
+    finally:
+        client.close()
 
-    def __init__(
-        self,
-        client: QdrantClient,
-        name: str,
-        folder: Path,
-        hnsw: HnswConfig | None = None,
-        config: ServerConfig | None = None,
-        retry: Retry | None = None,
+
+def open_collections(config: EngineConfig, name: str, folder: Path) -> Collections:
+    """Open the collections of a name.
+
+    Raises:
+        MissingInputError: there are none.
+    """
+    return Server(config.server.connect()).open(name)
+
+
+class Server:
+    """Builds indexes on a server and opens them."""
+
+    def __init__(self, client: QdrantClient, retry: Retry | None = None) -> None:
+        self._client, self._retry = client, retry or Retry()
+
+    def build(
+        self, name: str, posts: PostParts, hnsw: HnswConfig, config: ServerConfig
     ) -> None:
-        super().__init__(folder, hnsw)
-        self._client, self._name = client, name
-        self._config = config or ServerConfig()
-        self.settings = asdict(self._config)
-        self._retry = retry or Retry()
-
-    def open(self, content: str | None) -> Opened:
-        """Open the collections in use."""
-        note = self._read_note()
-        known = note.get("content")
-        if known is None or content not in (None, known):
-            raise MissingInputError(f"no index of these vectors named {self._name!r}")
-        return Opened(self._collect(), _version(note), note.get("unfinished") or {})
-
-    def read_version(self) -> Any:
-        """Return the name of the collection in use, and how often it was changed."""
-        return _version(self._read_note())
-
-    @contextmanager
-    def building(self, content: str, width: int) -> Iterator[Collections]:
-        """Make collections, build their graphs and switch to them in one step."""
-        names = {kind: f"{self._name}_{kind}_{content}" for kind in SPACES}
-        if self._read_note().get("content") == content:  # the one in use is damaged
-            names = {kind: f"{name}_again" for kind, name in names.items()}
-        note = {"content": content, "changed": 0, "build": names["posts"]}
-        for kind, name in names.items():
+        """Make collections, build their graphs and put them into use in one step."""
+        used = self._read_aliases().values()
+        new = "a" if f"{name}_posts_b" in used else "b"
+        names = {kind: f"{name}_{kind}_{new}" for kind in SPACES}
+        for kind, collection in names.items():
             # What a killed build left.
-            self._retry(self._client.delete_collection, name)
-            self._create(kind, name, width, note)
-        for field in ("type", CHANGE):
-            self._client.create_payload_index(
-                names["posts"], field, models.PayloadSchemaType.KEYWORD, wait=True
-            )
-        yield self._collect(names)
+            self._retry(self._client.delete_collection, collection)
+            spaces = make_spaces(kind, posts.width, hnsw, config.on_disk)
+            self._create(collection, spaces, config)
+        self._client.create_payload_index(
+            names["posts"], "type", models.PayloadSchemaType.KEYWORD, wait=True
+        )
+        self._collect(names.values()).fill(posts)
         self._build_graphs(list(names.values()))
-        self._switch(names)
+        self._switch({f"{name}_{kind}": built for kind, built in names.items()})
 
-    @contextmanager
-    def changing(
-        self, content: str, unfinished: Mapping[PostId, int]
-    ) -> Iterator[Collections]:
-        """Give the collections in use; note what is being changed."""
-        note = self._read_note()
-        old = note.get("unfinished") or {}
-        self._write_note(note | {"unfinished": {**old, **unfinished}})
-        yield self._collect()
-        changed = int(note.get("changed", 0)) + 1
-        self._write_note(note | {"unfinished": {}, "changed": changed})
+    def open(self, name: str) -> Collections:
+        """Open the collections in use.
 
-    def _collect(self, names: Mapping[str, str] | None = None) -> Collections:
-        chosen = names or {kind: f"{self._name}_{kind}" for kind in SPACES}
+        Raises:
+            MissingInputError: there are none of this name.
+        """
+        if f"{name}_posts" not in self._read_aliases():
+            raise MissingInputError(
+                f"Expected an index named {name!r} on the Qdrant server; {REMEDY}"
+            )
+        return self._collect(f"{name}_{kind}" for kind in SPACES)
+
+    def _collect(self, names: Iterable[str]) -> Collections:
         return Collections(
-            *(ServerCollection(self._client, n, self._retry) for n in chosen.values())
+            *(_ServerCollection(self._client, name, self._retry) for name in names)
         )
 
-    def _aliases(self) -> dict[str, str]:
+    def _read_aliases(self) -> dict[str, str]:
         found = self._retry(self._client.get_aliases)
         return {a.alias_name: a.collection_name for a in found.aliases}
 
-    def _read_note(self) -> dict[str, Any]:
-        """Return what the index in use notes about itself; nothing if there is none."""
-        target = self._aliases().get(f"{self._name}_posts")
-        if target is None:
-            return {}
-        found = self._retry(self._client.get_collection, target)
-        return dict(found.config.metadata or {})
-
-    def _write_note(self, note: dict[str, Any]) -> None:
-        self._retry(self._client.update_collection, note["build"], metadata=note)
-
-    def _create(self, kind: str, name: str, width: int, note: dict[str, Any]) -> None:
-        config = self._config
+    def _create(
+        self, name: str, spaces: dict[str, models.VectorParams], config: ServerConfig
+    ) -> None:
         self._retry(
             self._client.create_collection,
             name,
-            vectors_config=make_spaces(kind, width, self.hnsw, config.on_disk),
+            vectors_config=spaces,
             shard_number=config.shard_number,
             replication_factor=config.replication_factor,
             write_consistency_factor=config.write_consistency_factor,
             # Graphs are built once, when all points are written.
             optimizers_config=models.OptimizersConfigDiff(indexing_threshold=0),
-            metadata=note if kind == "posts" else None,
         )
 
     def _build_graphs(self, names: Sequence[str]) -> None:
@@ -248,10 +225,9 @@ class ServerConnection(Connection):
                 self._retry.sleep(wait)
                 wait = min(10.0, 2 * wait)
 
-    def _switch(self, names: Mapping[str, str]) -> None:
+    def _switch(self, aliases: Mapping[str, str]) -> None:
         """Switch both aliases in one request, delete the old collections."""
-        aliases = {f"{self._name}_{kind}": name for kind, name in names.items()}
-        old = {a: name for a, name in self._aliases().items() if a in aliases}
+        old = {a: name for a, name in self._read_aliases().items() if a in aliases}
         operations: list[models.AliasOperations] = [
             models.DeleteAliasOperation(delete_alias=models.DeleteAlias(alias_name=a))
             for a in old
@@ -265,14 +241,9 @@ class ServerConnection(Connection):
         self._retry(self._client.update_collection_aliases, operations)
         for name in set(old.values()).difference(aliases.values()):
             self._retry(self._client.delete_collection, name)
-        logger.info("The index %s is now %s", self._name, names["posts"])
 
 
-def _version(note: Mapping[str, Any]) -> tuple[Any, Any]:
-    return note.get("build"), note.get("changed")
-
-
-class ServerCollection(PointCollection):
+class _ServerCollection(PointCollection):
     """One collection, by its name or an alias."""
 
     def __init__(self, client: QdrantClient, name: str, retry: Retry) -> None:
@@ -285,7 +256,7 @@ class ServerCollection(PointCollection):
         limit: int,
         mode: SearchMode,
         types: PostTypes = None,
-    ) -> list[list[Point]]:
+    ) -> list[FoundPoints]:
         """Find the nearest points of each query, by one request for all."""
         chosen = None
         if types is not None:
@@ -300,56 +271,31 @@ class ServerCollection(PointCollection):
                 limit=limit,
                 params=models.SearchParams(exact=mode.exact, hnsw_ef=mode.hnsw_ef),
                 filter=chosen,
-                with_payload=True,
+                with_payload=False,
             )
             for query in queries
         ]
         answers = self._retry(self._client.query_batch_points, self._name, requests)
-        return [[Point.of(p) for p in answer.points] for answer in answers]
-
-    def _retrieve(self, point_ids: Sequence[PointId], space: str) -> Any:
-        return self._retry(
-            self._client.retrieve,
-            self._name,
-            list(point_ids),
-            with_payload=False,
-            with_vectors=[space],
-        )
-
-    def _scroll_changed(self, offset: Any) -> tuple[list[Any], Any]:
-        empty = models.IsEmptyCondition(is_empty=models.PayloadField(key=CHANGE))
-        chosen = models.Filter(must_not=[empty])
-        return self._retry(
-            self._client.scroll,
-            self._name,
-            chosen,
-            limit=CHANGED_AT_ONCE,
-            offset=offset,
-        )
+        return [[(int(p.id), p.score) for p in found.points] for found in answers]
 
     def upsert(self, points: Sequence[Point]) -> None:
         """Write points and wait; existing ones are replaced."""
         # Values are ours and plain; checking each number again costs most of the time.
         written = [
             models.PointStruct.model_construct(
-                id=p.point_id, vector=p.vectors, payload=p.payload
+                id=p.number, vector=p.vectors, payload=p.payload
             )
             for p in points
         ]
         self._retry(self._client.upsert, self._name, written, wait=True)
-
-    def delete(self, point_ids: Sequence[PointId]) -> None:
-        """Delete points and wait; missing ones are skipped."""
-        if point_ids:
-            selector = models.PointIdsList(points=list(point_ids))
-            self._retry(self._client.delete, self._name, selector, wait=True)
 
     def count(self) -> int:
         """Return the exact number of points."""
         return self._retry(self._client.count, self._name, exact=True).count
 
     def close(self) -> None:
-        """Do nothing: the client belongs to who made it."""
+        """Close the connection."""
+        self._client.close()
 
 
 def make_spaces(

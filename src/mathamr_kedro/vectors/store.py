@@ -9,8 +9,8 @@
       formulas-00000000-00000512.safetensors
 
 A killed writer leaves whole shards, and perhaps a file that nobody lists, which the
-next writer removes. A finished store never changes; posts that are added later live in
-Qdrant (:mod:`mathamr_kedro.vectors.updates`).
+next writer removes. A finished store never changes; posts that are added later are
+beside it (:mod:`mathamr_kedro.vectors.updated`).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class LocatedPosts(NamedTuple):
 
 
 class PostReader(ABC):
-    """Vectors of posts by their ids: a store, or an index with posts added later."""
+    """Vectors of posts by their ids: those of a store, with what was changed later."""
 
     encoder: str
     """Checksum of the encoder that made the vectors."""
@@ -147,61 +147,18 @@ class PostReader(ABC):
         return PostVectors.join([p.posts.take(p.rows) for p in found]).take(order)
 
 
-class VectorStore(PostReader):
-    """The vectors of a collection of posts, mapped into memory.
+class PostParts(PostReader):
+    """Posts as batches of arrays, in memory or mapped from files."""
 
-    ::
-
-        with StoreWriter(folder, encoder="9f3c...", width=32) as writer:
-            writer.write(PostVectors.of(posts), GraphRange("posts", 0, 4096))
-            writer.complete()
-        entry = VectorStore(folder).read(["1802"]).entry(0)
-
-    Raises:
-        MissingInputError: there is none.
-        DamagedFileError: a file is missing or cut short.
-    """
-
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder)
-        self._files = ShardFolder(folder, _SUFFIX)
-        self._list = self._files.read_list()
-        if not self._list.made_from:
-            raise MissingInputError(
-                f"Expected a store of vectors in {str(self.folder)!r}; encode the "
-                f"posts first: {_REMEDY}"
-            )
-        self.encoder, width, dtype = self._list.made_from.split()
-        self.width, self.dtype = int(width), dtype  # type: ignore[assignment]
-        self.parts: tuple[PostVectors, ...] = tuple(map(self._map, self._list.counts))
-        """The posts of each shard."""
-
-    def _map(self, name: str) -> PostVectors:
-        file = self._files.locate(name)
-        self._list.checksums[name].check_size(file, _REMEDY)
-        try:
-            return PostVectors.from_arrays(read_arrays(file))
-        except InputError as exc:
-            raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
+    def __init__(
+        self, parts: Iterable[PostVectors], encoder: str, width: int, dtype: Dtype
+    ) -> None:
+        self.parts = tuple(parts)
+        """The posts of each batch; of a store: of each shard."""
+        self.encoder, self.width, self.dtype = encoder, width, dtype
 
     def __len__(self) -> int:
         return sum(int(part.is_post.sum()) for part in self.parts)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every post of the collection is present."""
-        return self._list.complete
-
-    @cached_property
-    def shards(self) -> tuple[Shard, ...]:
-        """Which graphs were encoded."""
-        return _list_shards(self._files)
-
-    @property
-    def content(self) -> str:
-        """Checksum of all vectors: an index of other vectors must be rebuilt."""
-        files = sorted(found.digest for found in self._list.checksums.values())
-        return checksum(self.encoder, self.width, self.dtype, files)
 
     @cached_property
     def places(self) -> dict[PostId, tuple[int, int]]:
@@ -234,6 +191,59 @@ class VectorStore(PostReader):
             inside = order[where[order, 0] == number]
             located.append(LocatedPosts(self.parts[number], where[inside, 1], inside))
         return located
+
+
+class VectorStore(PostParts):
+    """The vectors of a collection of posts, mapped into memory.
+
+    ::
+
+        with StoreWriter(folder, encoder="9f3c...", width=32) as writer:
+            writer.write(PostVectors.of(posts), GraphRange("posts", 0, 4096))
+            writer.complete()
+        entry = VectorStore(folder).read(["1802"]).entry(0)
+
+    Raises:
+        MissingInputError: there is none.
+        DamagedFileError: a file is missing or cut short.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._files = ShardFolder(folder, _SUFFIX)
+        self._list = self._files.read_list()
+        if not self._list.made_from:
+            raise MissingInputError(
+                f"Expected a store of vectors in {str(self.folder)!r}; encode the "
+                f"posts first: {_REMEDY}"
+            )
+        encoder, width, dtype = self._list.made_from.split()
+        parts = map(self._map, sorted(self._list.counts))
+        super().__init__(parts, encoder, int(width), dtype)  # type: ignore[arg-type]
+
+    def _map(self, name: str) -> PostVectors:
+        file = self._files.locate(name)
+        self._list.checksums[name].check_size(file, _REMEDY)
+        try:
+            return PostVectors.from_arrays(read_arrays(file))
+        except InputError as exc:
+            raise DamagedFileError(f"{exc}; {_REMEDY}") from exc
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every post of the collection is present."""
+        return self._list.complete
+
+    @cached_property
+    def shards(self) -> tuple[Shard, ...]:
+        """Which graphs were encoded."""
+        return _list_shards(self._files)
+
+    @property
+    def content(self) -> str:
+        """Checksum of all vectors: an index of other vectors must be rebuilt."""
+        files = {name: found.digest for name, found in self._list.checksums.items()}
+        return checksum(self.encoder, self.width, self.dtype, files)
 
     def is_current(self) -> bool:
         """Tell whether it was not written again since it was opened."""

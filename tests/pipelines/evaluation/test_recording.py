@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.experiments import COLLECTION
@@ -21,8 +20,8 @@ from mathamr_kedro.pipelines.evaluation.nodes import (
     identify_evaluation,
     record_evaluation,
 )
+from mathamr_kedro.systems.changes import Change, ChangeStore
 from mathamr_kedro.trec import Run
-from mathamr_kedro.vectors import Changes
 
 PARAMETERS: dict[str, Any] = {
     "preprocessing": {"graph": {"formula_mode": "opt"}},
@@ -30,24 +29,24 @@ PARAMETERS: dict[str, Any] = {
     "indexing": {},
     "evaluation": {},
 }
-ENCODER = {
-    "folder": "abc",
-    "prepared_graphs": PreprocessingConfig.read(PARAMETERS["preprocessing"]).key,
-    "settings": checksum(TrainingStageConfig(seed=7).describe_result()),
-}
+GRAPHS = PreprocessingConfig.read(PARAMETERS["preprocessing"])
+TRAINING = TrainingStageConfig(seed=7)
 
 PARSER = {"parser": "builtin", "digest": "1f"}
 
 
-UNCHANGED = Changes()
+UNCHANGED = ChangeStore(Path("nowhere"))
 
 
-def identify(encoder=ENCODER, parameters=PARAMETERS, mark="x", changes=UNCHANGED):
+def identify(graphs=GRAPHS, training=TRAINING, mark="x", changes=UNCHANGED):
     data = SimpleNamespace(checksum=mark, files=lambda: [])
-    model = SimpleNamespace(facts=encoder, folder=Path(encoder["folder"]))
-    index = SimpleNamespace(encoder="of the vectors", read_changes=lambda: changes)
+    stated = SimpleNamespace(preprocessing=graphs, training=training)
+    model = SimpleNamespace(
+        facts={}, folder=Path("abc"), system=SimpleNamespace(config=stated)
+    )
+    index = SimpleNamespace(counts={"vectors_folder": "of the vectors"})
     return identify_evaluation(
-        model, index, PARSER, parameters, **dict.fromkeys(COLLECTION, data)
+        model, index, changes, PARSER, PARAMETERS, **dict.fromkeys(COLLECTION, data)
     )
 
 
@@ -60,22 +59,26 @@ def test_evaluation_is_named_by_its_parameters_and_data():
     assert record.collection != identify(mark="y").collection
 
 
-def test_posts_changed_by_hand_are_told_and_get_a_cell_of_their_own(caplog):
-    one, two = (identify(changes=Changes({}, frozenset({key}))) for key in "ab")
+def test_posts_changed_by_hand_are_told_and_get_a_cell_of_their_own(caplog, tmp_path):
+    found = []
+    for key in "ab":
+        changes = ChangeStore(tmp_path / key)
+        with changes.changing() as posts:
+            posts[key] = Change(None)
+        found.append(identify(changes=changes).collection)
     assert "0 posts were added and 1 deleted since indexing" in caplog.text
-    assert len({one.collection, two.collection, identify().collection}) == 3
+    assert len({*found, identify().collection}) == 3
 
 
 @pytest.mark.parametrize(
-    "encoder",
+    "trained",
     [
-        ENCODER | {"settings": "of another training"},
-        ENCODER | {"prepared_graphs": "others"},
-        {"folder": "old", "prepared_graphs": ENCODER["prepared_graphs"]},
+        {"training": TrainingStageConfig(seed=8)},
+        {"graphs": PreprocessingConfig.read({"graph": {"formula_mode": "slt"}})},
     ],
 )
-def test_encoder_of_other_parameters_counts_for_no_experiment(encoder, caplog):
-    assert identify(encoder).key != describe_key(PARAMETERS)
+def test_encoder_of_other_parameters_counts_for_no_experiment(trained, caplog):
+    assert identify(**trained).key != describe_key(PARAMETERS)
     assert "trained with other parameters" in caplog.text
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
@@ -18,7 +19,6 @@ from mathamr_kedro.base.errors import (
 from mathamr_kedro.base.records import FormulaInstance
 from mathamr_kedro.systems import Query
 from mathamr_kedro.vectors import EngineConfig
-from mathamr_kedro.vectors.edge import EdgeConnection
 from tests.pipelines.graph_world import prepare_graphs, run_stage
 from tests.pipelines.search_world import write_encoder
 
@@ -177,11 +177,11 @@ def test_damaged_vectors_and_index_are_mended_by_the_stage(
     segment.write_bytes(content)
     for chunk in index.folder.rglob("chunk_0.mmap"):
         chunk.unlink()
-    assert len(list(EdgeConnection(index.folder).verify())) == 4
+    assert len(list_damage(index.folder / "engine", "")) == 4
     with pytest.raises(DamagedFileError, match="posts-00000000-00000003"):
         stores.open(mark)
     found = run_stage(data, "indexing", indexing=small)
     assert found.load("mathamr_plus.index").counts["posts"] == 4
     assert read_vectors() == before
     assert "are rebuilt: posts-00000000-00000003" in caplog.text
-    assert list(EdgeConnection(index.folder).verify()) == []
+    assert list_damage(index.folder / "engine", "") == []

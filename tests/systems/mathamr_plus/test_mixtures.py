@@ -13,7 +13,7 @@ from mathamr_kedro.systems.mathamr_plus.strategies import (
     find_posts,
     search_posts,
 )
-from mathamr_kedro.vectors import EngineConfig, open_index
+from mathamr_kedro.vectors import EngineConfig, build_index, open_index
 from mathamr_kedro.vectors import store as stores
 from mathamr_kedro.vectors.exact import ExactIndex
 from tests.vectors.conftest import (
@@ -135,9 +135,10 @@ def test_engines_mix_alike(tmp_path, store, retrieval):
     asked = Questions({a: questions[i % 9] for i, a in enumerate(answers)})
     strategy = Strategy(retrieval, candidates=8, with_question=0.5, sentence_weight=0.3)
     exact = search_posts(ExactIndex(store), strategy, asked, QUERIES, 8)
-    edge = open_index(EngineConfig("edge"), store, tmp_path / "edge")
-    found = search_posts(edge, strategy, asked, QUERIES, 8)
-    edge.close()
+    (folder := tmp_path / "edge").mkdir()
+    build_index(EngineConfig("edge"), store, folder)
+    with open_index(EngineConfig("edge"), store, folder) as edge:
+        found = search_posts(edge, strategy, asked, QUERIES, 8)
     assert [hits.ids for hits in found] == [hits.ids for hits in exact]
 
 

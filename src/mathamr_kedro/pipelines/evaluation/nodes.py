@@ -12,6 +12,7 @@ import pyarrow as pa
 from matplotlib.figure import Figure
 
 from mathamr_kedro.amr import describe_parser
+from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
@@ -41,6 +42,7 @@ from mathamr_kedro.runs import (
     list_topic_sets,
     list_unsearched,
 )
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import Encoder
 from mathamr_kedro.systems.training import Training
 from mathamr_kedro.trec import Run
@@ -192,6 +194,7 @@ _PICTURE = re.compile(r"^!\[.*\)\n+", re.MULTILINE)
 def identify_evaluation(
     model: Encoder,
     index: BuiltIndex,
+    changes: ChangeStore,
     amr_parser: Values,
     parameters: Values,
     **data: PenmanShards | ShardedTable,
@@ -209,6 +212,14 @@ def identify_evaluation(
             "experiment will count its scores",
             model.folder.name,
         )
+    if changed := changes.read():
+        logger.warning(
+            "%d posts were added and %d deleted since indexing: the scores are not "
+            "those of the collection and get a cell of their own",
+            len(changed.added),
+            len(changed.deleted),
+        )
+        collection = checksum(collection, changes.read_version())
     named = {**model.facts, "vectors": index.counts["vectors_folder"]}
     return CellRecord.identify(parameters, named, collection, amr_parser, is_current)
 

@@ -17,6 +17,7 @@ from mathamr_kedro.pipelines.evaluation import (
     searches,
 )
 from mathamr_kedro.systems import learns, list_systems, read_system
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import IndexingConfig
 from mathamr_kedro.systems.search_config import SearchConfig
 from mathamr_kedro.trec import Run
@@ -52,6 +53,7 @@ def _rank_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
 def _rank_system(name: str, values: Mapping[str, Any]) -> Node:
     def rank(
         index: BuiltIndex,
+        changes: ChangeStore,
         topics: ShardedTable,
         topic_math_graphs: PenmanShards,
         formula_trees: TreeStore,
@@ -60,6 +62,7 @@ def _rank_system(name: str, values: Mapping[str, Any]) -> Node:
     ) -> list[Run]:
         """Ask a system for all topics, by its rankings of the present parameters."""
         opened = index.verify().open(read_system(name, values))
+        opened.update(changes.read())
         asked = topics, topic_math_graphs, formula_trees, posts
         return searches.rank(opened, *asked, EvaluationConfig.read(parameters))
 

@@ -11,13 +11,16 @@ from kedro.pipeline import Pipeline
 from mathamr_kedro.datasets.artefact import TABLES, BuiltIndex
 from mathamr_kedro.pipelines import box, make_node
 from mathamr_kedro.systems import find_missing, learns, list_systems, read_system
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import IndexingConfig
+from mathamr_kedro.systems.registry import OWN
 from mathamr_kedro.systems.training import Training
 
 
 def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
     """Return the stage: a collection and models in, indexes out."""
-    return box("indexing", *index_systems(parameters))
+    forget = make_node(forget_synced, "changes", index=f"{OWN}.index")
+    return box("indexing", *index_systems(parameters), forget)
 
 
 def index_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
@@ -27,6 +30,16 @@ def index_systems(parameters: Mapping[str, Any]) -> Iterator[Pipeline]:
     for name, stated in {**list_systems(parameters), **baselines}.items():
         system = read_system(name, stated)
         yield _index_system(name, stated, system.index_reads, learns(system))
+
+
+def forget_synced(index: BuiltIndex, folders: Mapping[str, str]) -> ChangeStore:
+    """Forget changes that were synced with a folder: the stages have just read it.
+
+    Those that were made by hand stay, over the new ``index``.
+    """
+    changes = ChangeStore(Path(folders["changes"]))
+    changes.forget_synced()
+    return changes
 
 
 def _list_baselines(parameters: Mapping[str, Any], text_model: str | None) -> list[str]:

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.hits import Hits
+from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts, name_part
 from mathamr_kedro.graph import DOCUMENT
 from mathamr_kedro.systems.base import Index, PostTypes
+from mathamr_kedro.systems.changes import Changes
 from mathamr_kedro.systems.mathamr_plus.query_encoder import QueryEncoder
 from mathamr_kedro.systems.mathamr_plus.strategies import (
     Strategy,
     find_formulas,
+    find_questions,
     search_posts,
 )
 from mathamr_kedro.systems.query import Query, Target, Term
 from mathamr_kedro.systems.registry import OWN
-from mathamr_kedro.vectors import PostEntry, PostReader, VectorIndex, VectorStore
+from mathamr_kedro.systems.updates import encode_posts, lay_out
+from mathamr_kedro.vectors import (
+    BuiltIndex,
+    PostEntry,
+    PostReader,
+    UpdatedIndex,
+    VectorIndex,
+    VectorStore,
+)
 from mathamr_kedro.vectors.protocol import document_vector
 
 logger = logging.getLogger(__name__)
@@ -91,25 +103,30 @@ class MathAMRPlusIndex(Index):
     Args:
         index: where to search.
         strategies: by the names of their rankings; the first is the system's own.
-        find_questions: gives the question of each answer in the index; called when a
-            strategy first needs it.
+        read_parents: gives posts with what they answer; called when a strategy first
+            needs it.
         topics: the vectors of topics, and of their parts.
-        encoder: encodes a part of a typed query.
+        encoder: encodes a part of a typed query, and posts that were added.
         device: that searches.
     """
 
     def __init__(
         self,
-        index: VectorIndex,
+        index: BuiltIndex,
         strategies: Mapping[str, Strategy],
-        find_questions: Callable[[], Mapping[PostId, PostId]] = dict,
+        read_parents: Callable[[], Iterable[tuple[PostId, PostId]]] = tuple,
         topics: VectorStore | None = None,
         encoder: QueryEncoder | None = None,
         device: str = "cpu",
     ) -> None:
-        self.index, self.strategies = index, dict(strategies)
-        self._find_questions, self.topics = find_questions, topics
+        self._built, self.strategies = index, dict(strategies)
+        self.index: VectorIndex = index
+        """The same as posts were changed since."""
+        self._read_parents, self.topics = read_parents, topics
         self._encoder, self.device = encoder, device
+        self._changes = Changes()
+        self._entries: dict[Post, PostEntry] = {}
+        """Vectors of posts that were added."""
 
     def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of the strategies; formulas are found in one way."""
@@ -176,19 +193,58 @@ class MathAMRPlusIndex(Index):
         questions = self._questions if strategy.with_question else {}
         return list_terms(strategy, _entry(query), key, self.index.posts, questions)
 
+    def update(self, changes: Changes) -> None:
+        """Find what was added or replaced after indexing, and not what was deleted.
+
+        Posts are encoded, unless an encoder did that before; without one, those that
+        have no vectors are not found.
+        """
+        self._changes, base = changes, self._built.posts
+        self.__dict__.pop("_questions", None)
+        entries = self._encode_added()
+        self.index = self._built
+        if changes:
+            added = lay_out(entries, base)
+            self.index = UpdatedIndex(
+                self._built, added, changes.deleted, changes.added
+            )
+
+    def _encode_added(self) -> list[PostEntry]:
+        added, name = self._changes.added.values(), self._built.posts.encoder
+        new = [post for post in added if post not in self._entries]
+        encoder = self._encoder
+        load = None if encoder is None else lambda: encoder.encode_post
+        found = encode_posts(new, name, self._changes.cache, load)
+        self._changes.cache.keep(name, found.made)
+        entries = found.entries
+        known = self._entries | {
+            p: entries[p.post_id] for p in new if p.post_id in entries
+        }
+        self._entries = {post: known[post] for post in added if post in known}
+        lost = [post.post_id for post in added if post not in known]
+        if lost:
+            logger.warning(
+                "%s posts that were added cannot be found: %s",
+                len(lost),
+                found.failures[0].detail
+                if found.failures
+                else "the next `mathamr search` encodes them with the present encoder",
+            )
+        return list(self._entries.values())
+
     def verify(self) -> None:
         """Read the vectors whole."""
-        for store in (self.index.posts, self.topics):
+        for store in (self._built.posts, self.topics):
             if isinstance(store, VectorStore):
                 store.check()
 
     def use_encoder(self, encoder: QueryEncoder) -> None:
-        """Encode parts of typed queries by an encoder."""
+        """Encode parts of typed queries, and posts that were added."""
         self._encoder = encoder
 
     def close(self) -> None:
         """Close the files of the index."""
-        self.index.close()
+        self._built.close()
 
     def _find_strategy(self, ranking: str | None) -> Strategy:
         if ranking is None or ranking not in self.strategies:
@@ -209,7 +265,10 @@ class MathAMRPlusIndex(Index):
 
     @cached_property
     def _questions(self) -> Mapping[PostId, PostId]:
-        return self._find_questions()
+        added = self._changes.added
+        parents = [(p.post_id, p.parent_id) for p in added.values() if p.parent_id]
+        known = ((post, q) for post, q in self._read_parents() if post not in added)
+        return find_questions(chain(known, parents), self.index.posts)
 
 
 def _entry(query: Query) -> PostEntry:

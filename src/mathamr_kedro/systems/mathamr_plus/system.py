@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.util import find_spec
@@ -33,12 +32,11 @@ if TYPE_CHECKING:
     from mathamr_kedro.systems.mathamr_plus.config import IndexingConfig
     from mathamr_kedro.systems.mathamr_plus.index import MathAMRPlusIndex
     from mathamr_kedro.systems.mathamr_plus.strategies import Strategy
-    from mathamr_kedro.vectors import VectorIndex, VectorStore
 
 logger = logging.getLogger(__name__)
 
-_VECTORS = "vectors.json"
-"""Beside an index: which vectors it was built from."""
+_VECTORS, _ENGINE = "vectors.json", "engine"
+"""Beside an index: which vectors it was built from; folder of its engine."""
 
 DOCUMENT_VECTORS = "document_vectors.npy"
 """What the teacher of documents says, beside the graphs; a row for each."""
@@ -108,10 +106,7 @@ class MathAMRPlusSystem(LearningSystem):
 
     def describe_index(self) -> Any:
         """Return what the index depends on; where it is made does not count."""
-        engine = asdict(self.indexing.engine)
-        for name in ("device", "scan"):
-            del engine[name]
-        return self.indexing.dtype, engine
+        return self.indexing.dtype, self.indexing.engine.describe_result()
 
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
         """TODO: after graphs."""
@@ -177,6 +172,7 @@ class MathAMRPlusSystem(LearningSystem):
             describe_vectors,
             encode_graphs,
         )
+        from mathamr_kedro.vectors import build_index, open_index  # noqa: PLC0415
 
         encoder, config = Encoder(model.parent, self._compute), self.indexing
         trained = encoder.facts["prepared_graphs"]
@@ -189,7 +185,9 @@ class MathAMRPlusSystem(LearningSystem):
         vectors = encode_graphs(encoder, config.encoding, config.dtype)
         place = encoder.vectors_folder.relative_to(encoder.folder).as_posix()
         write_text(folder / _VECTORS, json.dumps({"vectors": place}) + "\n")
-        with closing(self._open_engine(vectors.posts, folder, verify=True)) as index:
+        (folder / _ENGINE).mkdir()
+        build_index(config.engine, vectors.posts, folder / _ENGINE)
+        with open_index(config.engine, vectors.posts, folder / _ENGINE) as index:
             return {
                 "encoder": encoder.checksum,
                 "vectors_folder": f"{encoder.folder.name}/{place}",
@@ -205,31 +203,22 @@ class MathAMRPlusSystem(LearningSystem):
         from mathamr_kedro.systems.mathamr_plus.index import (  # noqa: PLC0415
             MathAMRPlusIndex,
         )
-        from mathamr_kedro.systems.mathamr_plus.strategies import (  # noqa: PLC0415
-            find_questions,
-        )
+        from mathamr_kedro.vectors import open_index  # noqa: PLC0415
 
         noted = read_json(folder / _VECTORS, "run the stage 'indexing' again")
         vectors = open_vectors(model.parent / noted["vectors"])
-        index = self._open_engine(vectors.posts, folder)
+        engine = self.indexing.engine
         return MathAMRPlusIndex(
-            index,
+            open_index(engine, vectors.posts, folder / _ENGINE),
             self.rankings,
-            lambda: find_questions(data.parents(), index.posts),
+            data.parents,
             vectors.topics,
-            device=self.indexing.engine.searches_on,
+            device=engine.searches_on,
         )
 
     @property
     def _compute(self) -> ComputeConfig:
         return self.indexing.encoding.compute
-
-    def _open_engine(
-        self, store: VectorStore, folder: Path, verify: bool = False
-    ) -> VectorIndex:
-        from mathamr_kedro.vectors import open_index  # noqa: PLC0415
-
-        return open_index(self.indexing.engine, store, folder / "engine", None, verify)
 
 
 def _open_curve(folder: Path) -> Any:
