@@ -7,8 +7,13 @@ from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+from kedro.framework.hooks.markers import HOOK_NAMESPACE
+from kedro.framework.hooks.specs import DatasetSpecs, NodeSpecs
+from kedro.framework.project import pipelines
 from kedro.framework.session import KedroSession
 from kedro.io import CatalogProtocol
+from kedro.runner import SequentialRunner
+from pluggy import PluginManager
 
 from mathamr_kedro.base.records import (
     Failure,
@@ -125,6 +130,16 @@ def run_stage(data: Path, stage: str, **params: Any) -> CatalogProtocol:
     with open_session(data, **params) as session:
         session.run(pipeline_names=[stage])
     return open_catalog(data)
+
+
+def watch_stage(data: Path, stage: str, hooks: object, **params: Any) -> None:
+    """Run a stage whose nodes and datasets tell hooks what they do."""
+    manager = PluginManager(HOOK_NAMESPACE)
+    for specs in (NodeSpecs, DatasetSpecs):
+        manager.add_hookspecs(specs)
+    manager.register(hooks)
+    catalog = open_session(data, **params).load_context().catalog
+    SequentialRunner().run(pipelines[stage], catalog, manager)
 
 
 def kill_stage(data: Path, stage: str, after: tuple[str, int], **params: Any) -> None:

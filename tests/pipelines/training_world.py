@@ -79,7 +79,7 @@ def run_training(data: Path, **changes):
 
 
 def read_weights(catalog) -> dict[str, torch.Tensor]:
-    return catalog.load("mathamr_plus.model").model.state_dict()
+    return catalog.load("mathamr_plus.model").network.state_dict()
 
 
 def same(one, two) -> bool:

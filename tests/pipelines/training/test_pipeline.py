@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
 
 import numpy as np
 import pytest
+from kedro.framework.hooks import hook_impl
 
-from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, find_cause
-from mathamr_kedro.base.records import FormulaMention, Post
+from mathamr_kedro.base.errors import ConfigurationError, find_cause
 from mathamr_kedro.learning.checkpoints import CHECKPOINT, MODEL
-from mathamr_kedro.learning.stage import TrainingStageConfig
 from mathamr_kedro.learning.trainer import EncoderLearner
-from mathamr_kedro.pipelines.training.nodes import write_document_vectors
+from tests.pipelines.graph_world import watch_stage
 from tests.pipelines.training_world import (
+    SETTINGS,
     read_weights,
     run_training,
     same,
@@ -34,12 +33,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(data: Path):
     catalog = run_training(data)
-    record, history = (
-        catalog.load("mathamr_plus.model").facts,
-        catalog.load("training_history"),
-    )
+    encoder = catalog.load("mathamr_plus.model")
     return SimpleNamespace(
-        catalog=catalog, record=record, history=history, weights=read_weights(catalog)
+        catalog=catalog,
+        folder=encoder.folder,
+        record=encoder.facts,
+        history=catalog.load("training_history"),
+        weights=read_weights(catalog),
     )
 
 
@@ -57,7 +57,7 @@ def test_report_and_figure_tell_of_each_epoch(trained) -> None:
 
 
 def test_curve_is_drawn_while_it_grows(data: Path, trained) -> None:
-    (curve,) = (data / "06_models/encoders").glob("*/curve.png")
+    curve = trained.folder / "model/curve.png"
     assert curve.read_bytes().startswith(b"\x89PNG")
 
 
@@ -81,15 +81,15 @@ def test_changed_parameter_trains_anew(data: Path, trained) -> None:
     changed = run_training(data, seed=5, num_epochs=1)
     assert changed.load("mathamr_plus.model").folder.name != trained.record["folder"]
     assert not same(read_weights(changed), trained.weights)
-    assert (data / "06_models/encoders" / trained.record["folder"] / MODEL).is_dir()
+    assert trained.folder.is_dir()
 
 
 @pytest.mark.slow
 def test_killed_training_ends_with_the_same_weights(
     data: Path, trained, monkeypatch
 ) -> None:
-    folder = data / "06_models/encoders" / trained.record["folder"]
-    whole = folder.rename(folder.with_name("whole"))
+    folder, whole = trained.folder, trained.folder.with_name("whole")
+    folder.rename(whole)
     original = EncoderLearner.describe_epoch
 
     def die(self, epoch, measures, seconds):
@@ -100,10 +100,10 @@ def test_killed_training_ends_with_the_same_weights(
     monkeypatch.setattr(EncoderLearner, "describe_epoch", die)
     with pytest.raises(KeyboardInterrupt):
         run_training(data)
-    assert (folder / CHECKPOINT).is_file()
+    assert (folder / "model" / CHECKPOINT).is_file()
     monkeypatch.setattr(EncoderLearner, "describe_epoch", original)
     assert same(read_weights(run_training(data)), trained.weights)
-    assert (whole / MODEL).is_dir()
+    assert (whole / "model" / MODEL).is_dir()
 
 
 @pytest.mark.parametrize(
@@ -119,154 +119,69 @@ def test_bad_parameters_are_named(data: Path, changes, message) -> None:
         run_training(data, **changes)
 
 
-CHECKS = "mathamr_kedro.learning.stage"
-"""Where a training is checked before anything runs."""
+class Watch:
+    """Notes what happens, and what a training has written by then."""
+
+    def __init__(self, models: Path) -> None:
+        self.models, self.events = models, []
+
+    def note(self, event: str) -> None:
+        self.events.append((event, self.count_epochs()))
+
+    def count_epochs(self) -> int:
+        """Of the histories below the models."""
+        files = self.models.glob("mathamr_plus/*/history.json")
+        return max((len(json.loads(file.read_text())) for file in files), default=0)
+
+    @hook_impl
+    def after_node_run(self, node) -> None:
+        self.note(f"ran {node.name}")
+
+    @hook_impl
+    def before_dataset_saved(self, dataset_name: str) -> None:
+        self.note(f"saving {dataset_name}")
+
+    @hook_impl
+    def after_dataset_saved(self, dataset_name: str) -> None:
+        self.note(f"saved {dataset_name}")
 
 
-class FakeSentences:
-    """Vectors that count letters."""
+def test_the_node_trains_and_its_dataset_only_writes(
+    tmp_path: Path, monkeypatch
+) -> None:
+    write_world(tmp_path)
+    watch = Watch(tmp_path / "06_models/systems")
+    run_step = EncoderLearner.run_step
 
-    def __init__(self, folder) -> None:
-        pass
+    def tell(self, *arguments):
+        watch.note("step")
+        return run_step(self, *arguments)
 
-    def encode(self, texts):
-        letters = "abcdefghijklmnopqrstuvwxyz"
-        return np.array([[t.count(c) for c in letters] for t in texts], np.float32)
-
-
-class FakeDocuments(FakeSentences):
-    """The same on some device; tells what it was asked."""
-
-    told: ClassVar[list] = []
-
-    def __init__(self, folder, device) -> None:
-        self.told.append(device)
-
-    def encode(self, texts):
-        self.told.append(list(texts))
-        return super().encode(texts)
-
-
-TEXTS = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
+    monkeypatch.setattr(EncoderLearner, "run_step", tell)
+    watch_stage(tmp_path, "training", watch, training=SETTINGS | {"num_epochs": 2})
+    events = [event for event, _ in watch.events]
+    fitted = events.index("ran training.mathamr_plus.fit")
+    assert events.count("step") == fitted > 0  # all of them before it
+    assert watch.events[fitted:][:3] == [
+        ("ran training.mathamr_plus.fit", 2),
+        ("saving mathamr_plus.model", 2),
+        ("saved mathamr_plus.model", 2),
+    ]
 
 
-@pytest.fixture
-def documents(monkeypatch) -> list:
-    home = "mathamr_kedro.pipelines.training.nodes"
-    monkeypatch.setattr(f"{home}.SentenceEncoder", FakeDocuments)
-    monkeypatch.setattr(f"{home}.find_text_model", lambda name: None)
-    monkeypatch.setattr(f"{CHECKS}.explain_absence", lambda name: None)
-    # Several batches of the few texts.
-    monkeypatch.setattr("mathamr_kedro.graph.shards.writer._AT_ONCE", 10)
-    monkeypatch.setattr(FakeDocuments, "told", [])
-    return FakeDocuments.told
-
-
-def test_document_vectors_are_those_of_the_texts(data: Path, trained, documents):
-    catalog = run_training(data, **TEXTS)
-    assert documents[0] == "cpu"
-    assert [len(batch) for batch in documents[1:]] == [10, 10, 10, 10, 8]
-    folder = (
-        data / "06_models/encoders" / catalog.load("mathamr_plus.model").folder.name
-    )
-    vectors = np.load(folder / "document_vectors.npy")
-    assert vectors.dtype == np.float16
-    graphs = open_graphs(catalog)
-    posts = {p.post_id: p.text for p in catalog.load("posts").records()}
-    texts = [posts[key] for key in graphs.posts.keys]
-    expected = FakeDocuments(None, "cpu").encode(texts)
-    assert np.array_equal(vectors, expected)
-    weights = read_weights(catalog)
-    plain = run_training(data, num_epochs=1)
-    assert not same(read_weights(plain), weights)
-
-
-def open_graphs(catalog):
-    return catalog.load("mathamr_plus.model").graphs
-
-
-def test_posts_of_no_pair_are_not_encoded(data: Path, trained, documents):
-    whole = open_graphs(trained.catalog)
-
-    class Few:
-        posts, keys = whole.posts, whole.posts.keys
-        train_pairs, validation_pairs = whole.train_pairs[:3], whole.validation_pairs
-
-    table, config = trained.catalog.load("posts"), TrainingStageConfig.read(TEXTS)
-    write_document_vectors(data / "few.npy", config, Few, table)
-    used = {*Few.train_pairs.flatten(), *Few.validation_pairs.flatten()}
-    asked = [text for batch in documents[1:] for text in batch]
-    assert len(asked) == len(used) < len(whole.posts)
-    known = np.load(data / "few.npy").any(1)
-    assert set(np.flatnonzero(known)) == used
-
-
-def test_texts_are_encoded_with_their_latex(data: Path, trained, documents):
-    whole = open_graphs(trained.catalog)
-    mention = FormulaMention("FORMULA_0", "17", "4", "y^2", start=4, end=13)
-    heads = ("question", None, None, None, None, None, (), "")
-    post = Post("1", *heads, "why FORMULA_0?", (mention,))
-    table = SimpleNamespace(records=lambda: iter([post]))
-    config = TrainingStageConfig.read(TEXTS)
-    write_document_vectors(data / "latex.npy", config, whole, table)
-    assert documents == ["cpu", ["why $y^2$?"]]
-
-
-def test_texts_are_encoded_once(data: Path, trained, documents) -> None:
-    first = run_training(data, **TEXTS).load("mathamr_plus.model").facts
-    documents.clear()
-    again = run_training(data, **TEXTS)
-    assert again.load("mathamr_plus.model").facts == first
-    assert documents == []
-
-
-@pytest.mark.slow
-def test_killed_encoding_goes_on(data: Path, trained, documents, monkeypatch):
-    once = TEXTS | {"seed": 17}
-    original = FakeDocuments.encode
-
-    def die(self, texts):
-        if len(documents) == 3:
-            raise KeyboardInterrupt
-        return original(self, texts)
-
-    monkeypatch.setattr(FakeDocuments, "encode", die)
-    with pytest.raises(KeyboardInterrupt):
-        run_training(data, **once)
-    monkeypatch.setattr(FakeDocuments, "encode", original)
-    documents.clear()
-    folder = run_training(data, **once).load("mathamr_plus.model").folder
-    assert sum(map(len, documents[1:])) == 48 - 20
-    vectors = np.load(folder / "document_vectors.npy")
-    assert vectors.any(1).all()
-
-
-def test_given_document_vectors_are_taken(data: Path, trained, documents) -> None:
-    rows = len(open_graphs(trained.catalog).posts)
+def test_given_document_vectors_are_taken(data: Path, trained) -> None:
+    rows = len(trained.catalog.load("mathamr_plus.model").graphs.posts)
     np.save(data / "given.npy", np.random.default_rng(0).normal(size=(rows, 5)))
     given = {"document_weight": 0.5, "document_vectors": str(data / "given.npy")}
-    run_training(data, distillation=given, num_epochs=1)
-    assert documents == []
-
-
-def test_documents_without_posts_are_refused(data: Path, trained, documents) -> None:
-    file = data / "02_intermediate/posts/_shards.json"
-    content = file.read_text()
-    file.write_text(json.dumps(json.loads(content) | {"complete": False}))
-    try:
-        told = r"posts is missing; run .*ingestion"
-        with pytest.raises(Exception, match=told) as caught:
-            run_training(data, **TEXTS)
-        assert isinstance(find_cause(caught.value), MissingInputError)
-        run_training(data)  # who needs no posts does not ask for them
-    finally:
-        file.write_text(content)
+    taught = read_weights(run_training(data, distillation=given, num_epochs=1))
+    assert not same(read_weights(run_training(data, num_epochs=1)), taught)
 
 
 def test_documents_without_their_encoder_are_refused(
     data: Path, trained, monkeypatch
 ) -> None:
     monkeypatch.setattr("mathamr_kedro.text.models.find_spec", lambda name: None)
+    texts = {"distillation": {"document_weight": 0.5}, "num_epochs": 1}
     with pytest.raises(Exception, match="package sentence-transformers") as caught:
-        run_training(data, **TEXTS)
+        run_training(data, **texts)
     assert isinstance(find_cause(caught.value), ConfigurationError)
