@@ -282,7 +282,7 @@ def open_vectors(folder: Path, verify: bool = False) -> CollectionVectors:
         MissingInputError: they are missing or unfinished.
         DamagedFileError: a file is not what was written.
     """
-    topics, posts = (_open(folder / part, verify) for part in (_TOPICS, _POSTS))
+    posts, topics = (_open(folder / part, verify) for part in (_POSTS, _TOPICS))
     return CollectionVectors(topics, posts)
 
 
