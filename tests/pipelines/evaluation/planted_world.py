@@ -237,7 +237,7 @@ def plant_index(catalog: CatalogProtocol, encoder: Encoder, values: Any) -> None
         ("counts.json", counts),
         ("vectors.json", {"vectors": "vectors"}),
     ):
-        (folder / f"{name}.json").write_text(json.dumps(content))
+        (folder / name).write_text(json.dumps(content))
     catalog.save("mathamr_plus.index", BuiltIndex(folder))
 
 
