@@ -62,7 +62,7 @@ def test_folder_without_graphs_is_named(tmp_path):
 
 
 def test_graphs_are_found_in_their_folder_or_below_a_data_root(tmp_path):
-    base = tmp_path / "05_model_input" / "prepared_graphs"
+    base = tmp_path / "05_model_input" / "mathamr_plus"
     PreparedStore(base).save(prepare(tmp_path))
     (folder,) = base.iterdir()
     for root in (tmp_path, folder):

@@ -2,7 +2,7 @@
 
 ::
 
-    prepared_graphs/
+    05_model_input/mathamr_plus/
       3f0c9a...e1/            named by a hash of the configuration
         configuration.json    the configuration itself, what it was made from, a report
         types.json            node types by number

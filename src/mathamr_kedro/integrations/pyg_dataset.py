@@ -65,7 +65,7 @@ def from_pyg(data: Data, schema: GraphSchema) -> GraphArrays:
     return graph
 
 
-_PREPARED = "05_model_input/prepared_graphs"
+_PREPARED = "05_model_input/mathamr_plus"
 
 
 class MathGraphDataset(Dataset):

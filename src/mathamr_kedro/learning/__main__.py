@@ -6,7 +6,7 @@
     python -m mathamr_kedro.learning --data PREPARED PREPARED --out DIR
 
 ``PREPARED`` is what the stage ``preprocessing`` wrote, a folder below
-``05_model_input/prepared_graphs``: its pairs are split as they are there. Several, of
+``05_model_input/mathamr_plus``: its pairs are split as they are there. Several, of
 the same vocabularies, are joined below ``DIR``; files with a row for each graph go
 through them in that order.
 The file ``distillation.document_vectors``, for a ``document_weight`` or
