@@ -37,6 +37,7 @@ from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import DOCUMENT, FORMULA, GraphRecord, GraphSchema
 from mathamr_kedro.model.config import ModelConfig
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
+from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import Encoder
 from mathamr_kedro.vectors import (
     GraphRange,
@@ -207,7 +208,7 @@ def plant(data: Path) -> None:
         with StoreWriter(vectors / name, ENCODER, WIDTH) as store:
             store.write(PostVectors.of(posts), GraphRange("planted", 0, len(posts)))
             store.complete()
-    plant_index(catalog, encoder, values)
+    plant_index(data, catalog, encoder, values)
     history = [
         {"seconds": 2.0, "memory_mib": 10.0, "machine": MACHINE},
         {"seconds": 4.0, "memory_mib": 9.0, "machine": MACHINE},
@@ -215,7 +216,9 @@ def plant(data: Path) -> None:
     catalog.save("training_history", history)
 
 
-def plant_index(catalog: CatalogProtocol, encoder: Encoder, values: Any) -> None:
+def plant_index(
+    data: Path, catalog: CatalogProtocol, encoder: Encoder, values: Any
+) -> None:
     """Put an index of the planted vectors where the stage would."""
     folder = encoder.folder.parent / "indexes" / "planted"
     folder.mkdir(parents=True)
@@ -239,6 +242,7 @@ def plant_index(catalog: CatalogProtocol, encoder: Encoder, values: Any) -> None
     ):
         (folder / name).write_text(json.dumps(content))
     catalog.save("mathamr_plus.index", BuiltIndex(folder))
+    catalog.save("changes", ChangeStore(data / "06_models" / "changes"))
 
 
 def evaluate(data: Path, systems: Any = None, **parameters: Any) -> CatalogProtocol:

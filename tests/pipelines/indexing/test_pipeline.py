@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from kedro.framework.hooks import hook_impl
 
-from mathamr_kedro.base.checksums import list_damage
 from mathamr_kedro.base.errors import (
     ConfigurationError,
     DamagedFileError,
