@@ -203,7 +203,7 @@ def test_the_same_pair_is_compared_under_each_condition(caplog):
     query, post = entry("A.301", "topic", 1), entry("21", "answer", 3)
     expected = query.vectors @ post.vectors.T
     assert found["none"].similarity == pytest.approx(expected, abs=1e-6)
-    assert found["none"].query_labels[0] == r"F0 $\sqrt{2}$"
+    assert str(found["none"].query_nodes[0]) == r"F0 $\sqrt{2}$"
     page = write_pair(NodePair("A.301", "21"), found)
     assert "replace them" not in page
     assert f"| full | {found['full'].score:.3f} |" in page

@@ -7,12 +7,15 @@ import math
 import numpy as np
 import pytest
 
+from mathamr_kedro.base.records import CleanText, FormulaMention
 from mathamr_kedro.corpus.extraction import clean_text
+from mathamr_kedro.graph import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.search.explanation import (
     Match,
-    caption_nodes,
+    Node,
     describe_parts,
     explain,
+    list_nodes,
 )
 from mathamr_kedro.systems import ScorePart, Term
 from mathamr_kedro.vectors.post_vectors import PostEntry, PostVectors
@@ -27,15 +30,22 @@ POST = PostEntry(
     np.array([[0.6, 0.8, 0, 0], [0, 1, 0, 0], [0, 0, 0.6, 0.8]], dtype="f4"),
     [0, 1, 2], [2, 1, 0], ["55"], ["7"],
 )  # fmt: skip
-CAPTIONS = {(0, 0): r"\sqrt{2} $ <b>", (1, 0): "Why?"}
+TEXT = CleanText(
+    "Why\nFORMULA_0 ?", (FormulaMention("FORMULA_0", "q_1", "9", r"\sqrt{2}", 4, 13),)
+)
 
 
 def test_matches_are_the_best_partners():
-    explanation = explain(QUERY, POST, CAPTIONS, {(1, 1): "x  is\neven"})
-    assert explanation.query_labels == (r"F0 \sqrt{2} $ <b>", "S1 Why?", "D")
-    assert explanation.post_labels == ("F2", "S2 x is even", "D")
-    found = [(q[:2], p[:2], round(s, 6)) for q, p, s, _ in explanation.matches()]
+    explanation = explain(QUERY, POST, TEXT)
+    words = (r"F0 $\sqrt{2}$", r"S1 Why $\sqrt{2}$ ?", "D")
+    assert tuple(map(str, explanation.query_nodes)) == words
+    assert tuple(map(str, explanation.post_nodes)) == ("F2", "S2", "D")
+    found = [
+        (m.query.key, m.post.key, round(m.similarity, 6)) for m in explanation.matches()
+    ]
     assert found == [("S1", "S2", 1.0), ("D", "D", 0.8), ("F0", "F2", 0.6)]
+    parts = explanation.match_parts()
+    assert [(m.query.key, m.post.key) for m in parts] == [("F0", "F2"), ("S1", "S2")]
     assert explanation.score == pytest.approx((0.6 + 1.0 + 0.8) / 3)
     shares = [match.share for match in explanation.matches()]
     assert sum(shares) == pytest.approx(explanation.score)
@@ -45,7 +55,8 @@ def test_matches_are_the_best_partners():
 
 
 def test_lines_of_a_score_add_up_however_few_are_shown():
-    matches = [Match(f"S{n}", "D", 0.5, 0.1) for n in range(1, 11)]
+    whole = Node(DOCUMENT)
+    matches = [Match(Node(SENTENCE, n), whole, 0.5, 0.1) for n in range(10)]
     parts = [
         ScorePart("ours", 0.25, 0.5, (Term(0, "7", 0, 0.5, 0.1),)),
         ScorePart("bm25", 0.0, math.nan),
@@ -59,8 +70,14 @@ def test_lines_of_a_score_add_up_however_few_are_shown():
         "  0.3500  of 7 other matches",
     ]
     assert describe_parts(parts[:1], matches[:1], 3) == lines[3:4]
-    long = str(Match("S1 " + "x" * 400, "D", 0.5, 1.0))
+    long = str(Match(Node(SENTENCE, 0, "x" * 400), whole, 0.5, 1.0))
     assert len(long) < 130
+
+
+def test_a_match_says_where_its_sides_are():
+    whole, formula = Node(DOCUMENT), Node(FORMULA, 2, "$x$")
+    said = str(Match(whole, formula, 0.5, 1.0, in_question=True, note="by hand"))
+    assert said == "  0.5000  D (by hand)  ~  question F2 $x$"
 
 
 def test_score_is_maxsim():
@@ -89,14 +106,18 @@ CLEAN, _ = clean_text(
 )
 
 
+def name_nodes(*kinds):
+    numbers = [kinds[:i].count(kind) for i, kind in enumerate(kinds)]
+    entry = PostEntry("7", "answer", np.eye(len(kinds)), kinds, numbers)
+    return list(map(str, list_nodes(entry, CLEAN)))
+
+
 def test_formulas_and_sentences_have_their_words():
-    assert caption_nodes(*CLEAN, kinds=[0, 0, 1, 1, 2]) == {
-        (0, 0): "$a$",
-        (0, 1): "$b = 2a + 1$",
-        (1, 0): "Why is $a$ odd?",
-        (1, 1): "Since $b = 2a + 1$.",
-    }
+    assert name_nodes(0, 0, 1, 1, 2) == [
+        "F0 $a$", "F1 $b = 2a + 1$",
+        "S1 Why is $a$ odd?", "S2 Since $b = 2a + 1$.", "D",
+    ]  # fmt: skip
 
 
 def test_sentences_of_another_parser_stay_without_words():
-    assert caption_nodes(*CLEAN, kinds=[0, 0, 1, 2]).keys() == {(0, 0), (0, 1)}
+    assert name_nodes(0, 0, 1, 2) == ["F0 $a$", "F1 $b = 2a + 1$", "S1", "D"]

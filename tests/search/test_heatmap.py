@@ -8,7 +8,7 @@ from mathamr_kedro.search.explanation import explain
 from mathamr_kedro.search.heatmap import draw_panels, save_heatmap
 from tests.vectors.conftest import draw_post
 
-from .test_explanation import CAPTIONS, POST, QUERY
+from .test_explanation import POST, QUERY, TEXT
 
 
 def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
@@ -18,7 +18,7 @@ def test_a_query_that_is_no_formula_of_matplotlib_is_drawn(tmp_path):
 
 
 def test_panels_share_one_scale_and_have_short_names():
-    found = explain(QUERY, POST, CAPTIONS)
+    found = explain(QUERY, POST, TEXT)
     figure = draw_panels({"none": found, "full": found, "odd": found})
     *panels, _, bar = figure.axes
     assert [axes.get_title()[:8] for axes in panels] == [

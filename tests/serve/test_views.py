@@ -11,8 +11,9 @@ import pytest
 
 from mathamr_kedro.base.records import CleanText, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch
+from mathamr_kedro.graph import DOCUMENT, FORMULA, SENTENCE
 from mathamr_kedro.search import Answer, Explanation, Result
-from mathamr_kedro.search.explanation import Match
+from mathamr_kedro.search.explanation import Match, Node
 from mathamr_kedro.search.responses import to_plain
 from mathamr_kedro.serve.views import (
     TextView,
@@ -24,6 +25,7 @@ from mathamr_kedro.serve.views import (
 )
 from mathamr_kedro.systems import ScorePart
 
+F0, S1, DOC = Node(FORMULA, 0, "$x$"), Node(SENTENCE, 0, "a"), Node(DOCUMENT)
 TEXT = (
     "A title with FORMULA_0\n\nLet FORMULA_1 be even. Nothing here. It is odd. "
     "So FORMULA_12 is odd, and FORMULA_7 is unknown."
@@ -105,7 +107,10 @@ def show(result: Result, compared: Any = None, texts: Any = None) -> dict[str, A
 
 
 def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
-    matches = (Match("F0 x", "F1 y^2", 0.123456, 1.0), Match("S1 a", "S4 b", 0.5, 1))
+    matches = (
+        Match(F0, Node(FORMULA, 1, "$y^2$"), 0.123456, 1.0),
+        Match(S1, Node(SENTENCE, 3, "b"), 0.5, 1),
+    )
     parts = (ScorePart("bm25", 0.12345678, 3.0), ScorePart("own", 0.2, math.nan))
     pattern = PatternMatch({"?a": "z"}, is_whole=True)
     result = Result(
@@ -141,25 +146,16 @@ def test_a_result_without_a_text_has_no_sentences() -> None:
     assert shown["pattern"] is None
 
 
-@pytest.mark.parametrize(("latex", "name"), [("y^2", "F1"), ("unknown", "F0")])
-def test_a_formula_that_is_named_by_its_latex_is_looked_up(latex: str, name: str):
-    result = Result(
-        1, "2", 0.5, "answer", "", "", (Match("F0 x", f"${latex}$", 0.5, 1.0),)
-    )
-    assert show(result)["matches"][0]["post"] == name
-
-
 def test_what_was_found_by_its_text_is_compared_with_the_query() -> None:
     similarity = np.array([[0.9, 0.1, 0.25], [0.8, 0.7, 0.3], [0.5, 0.2, 0.1]])
-    compared = Explanation(
-        "q", "2", ("D", "F0 x", "S1 a"), ("D", "S1 b", "F1 y^2"), similarity
-    )
-    result = Result(1, "2", 0.5, "answer", "", "", (Match("F0 x", "D", 0.5, 1.0),))
+    nodes = (DOC, Node(SENTENCE, 0, "b"), Node(FORMULA, 1, "$y^2$"))
+    compared = Explanation("q", "2", (DOC, F0, S1), nodes, similarity)
+    result = Result(1, "2", 0.5, "answer", "", "", (Match(F0, DOC, 0.5, 1.0),))
     assert show(result, {"2": compared})["matches"] == [
         {"query": "F0", "post": "S1", "similarity": 0.7},
         {"query": "S1", "post": "S1", "similarity": 0.2},
     ]
-    alone = Explanation("q", "2", ("D", "F0 x"), ("D",), np.array([[0.9], [0.8]]))
+    alone = Explanation("q", "2", (DOC, F0), (DOC,), np.array([[0.9], [0.8]]))
     assert show(result, {"2": alone})["matches"] == []
 
 
@@ -187,7 +183,9 @@ def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
 
 def test_an_explanation_names_rows_and_columns() -> None:
     similarity = np.array([[0.123456, 0.5], [0.25, 0.1]])
-    found = Explanation("q", "2", ("F0 $x$", "D"), ("S1 a $y$ b", "D"), similarity)
+    nodes = (Node(SENTENCE, 0, "a $y$ b"), DOC)
+    terms = (Match(DOC, F0, 0.5, 0.4, in_question=True, note="twice"),)
+    found = Explanation("q", "2", (F0, DOC), nodes, similarity, terms=terms)
     post = show_post(REPLY, QUESTION)
     shown = show_explanation(found, TextView("Is it?", ()), post)
     assert [row.key for row in shown.rows] == ["F0", "D"]
@@ -195,4 +193,10 @@ def test_an_explanation_names_rows_and_columns() -> None:
     assert shown.columns[0].parts == show_words("a $y$ b")
     assert shown.similarity == ((0.1235, 0.5), (0.25, 0.1))
     assert (shown.best, shown.maxsim) == ((1, 0), 0.375)
+    (term,) = shown.terms
+    assert (term.query, term.post) == (
+        show_words("the whole text (twice)"),
+        show_words("$x$"),
+    )
+    assert (term.in_question, term.share) == (True, 0.2)
     assert (shown.post, join(shown.query[0].parts)) == (post, "Is it?")

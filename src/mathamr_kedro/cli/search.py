@@ -176,8 +176,7 @@ def _format(result: Result, reasons: Sequence[str], why: bool) -> str:
         score = f"{result.closeness:.2f} {result.close}"
     if result.same is not None:
         score = f"{100 * result.same:.0f} % the same"
-        formula = result.matches[0].post
-        second = f"{formula[formula.find('$') :]}  in: {second}"
+        second = f"{result.matches[0].post.caption}  in: {second}"
     if result.pattern is not None:
         second = f"{result.pattern.describe()}  in: {second}"
     lines = [f"{head}  {score}  {what}".rstrip()]

@@ -16,14 +16,14 @@ from functools import partial
 from typing import TypeAlias
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.base.records import FormulaMention, Post, Topic
+from mathamr_kedro.base.records import CleanText, FormulaMention, Post, Topic
 from mathamr_kedro.base.types import PostId, TopicId, VisualId
 from mathamr_kedro.experiments.cells import KEPT, read_results
 from mathamr_kedro.experiments.grid import SYSTEM
 from mathamr_kedro.experiments.results import ShownRun, choose_topic_set, strategy_of
 from mathamr_kedro.runs import TopicSet
 from mathamr_kedro.search import Explanation, explain
-from mathamr_kedro.search.explanation import caption_nodes, restore_formulas
+from mathamr_kedro.search.explanation import restore_formulas
 from mathamr_kedro.vectors import VectorStore
 
 logger = logging.getLogger(__name__)
@@ -292,11 +292,11 @@ def write_pair(wanted: NodePair, explanations: Mapping[str, Explanation]) -> str
     ]
     head = ["| Condition | MaxSim | Mean cosine | Spread |", "|---|---:|---:|---:|"]
     parts.append("\n".join(head + rows))
-    for name, labels in (
-        (f"Topic {found.topic}", first.query_labels),
-        (f"Post {found.post}", first.post_labels),
+    for name, nodes in (
+        (f"Topic {found.topic}", first.query_nodes),
+        (f"Post {found.post}", first.post_nodes),
     ):
-        parts.append("\n".join([f"{name}:", "", *(f"- {label}" for label in labels)]))
+        parts.append("\n".join([f"{name}:", "", *(f"- {node}" for node in nodes)]))
     return "\n\n".join(parts) + "\n"
 
 
@@ -335,8 +335,6 @@ def _compare(
     return explain(
         query,
         entry,
-        caption_nodes(topic.text, topic.formula_map, query.kinds),
-        caption_nodes(post.text, post.formula_map, entry.kinds)
-        if post is not None
-        else None,
+        CleanText(topic.text, topic.formula_map),
+        CleanText(post.text, post.formula_map) if post is not None else None,
     )

@@ -14,36 +14,59 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro.amr import split_chunks
-from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.base.records import CleanText, FormulaMention
 from mathamr_kedro.base.types import PostId
-from mathamr_kedro.graph import FORMULA, KIND_NAMES, SENTENCE
+from mathamr_kedro.graph import DOCUMENT, FORMULA, KIND_NAMES, SENTENCE
 from mathamr_kedro.systems.query import ScorePart
 from mathamr_kedro.vectors import PostEntry
-
-Captions: TypeAlias = Mapping[tuple[int, int], str]
-"""(kind, number) of a node to its words: the LaTeX of a formula, a sentence."""
 
 _MAX_SIDE = 90
 """Letters of a sentence or formula when a match is shown."""
 _PLACEHOLDER = re.compile(r"FORMULA_\d+")
 
 
-class Match(NamedTuple):
-    """A node of the query and its best partner in the post."""
+class Node(NamedTuple):
+    """A part of a text that has a vector: a formula, a sentence, or the whole."""
 
-    query: str
-    post: str
+    kind: int
+    """``FORMULA``, ``SENTENCE`` or ``DOCUMENT``."""
+    number: int = 0
+    """Of a formula or sentence in its text, from 0."""
+    caption: str = ""
+    """The formula between dollars, or the words of the sentence; empty: not known."""
+
+    @property
+    def key(self) -> str:
+        """Its short name: ``F0``, ``S1``, ``D``."""
+        letter = KIND_NAMES[self.kind][0].upper()
+        if self.kind == DOCUMENT:
+            return letter
+        return f"{letter}{self.number + (self.kind == SENTENCE)}"
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.caption}".rstrip()
+
+
+class Match(NamedTuple):
+    """A node of the query and its partner in a post, or in the question above it."""
+
+    query: Node
+    post: Node
     similarity: float
     weight: float
     """Of the similarity in the score, which is the sum of all ``share``."""
+    in_question: bool = False
+    """Whether the partner is in the question that the post answers."""
+    note: str = ""
+    """What was compared, if that is not MaxSim."""
 
     @property
     def share(self) -> float:
@@ -51,9 +74,11 @@ class Match(NamedTuple):
         return self.weight * self.similarity
 
     def __str__(self) -> str:
+        query = f"{self.query} ({self.note})" if self.note else f"{self.query}"
+        post = f"question {self.post}" if self.in_question else f"{self.post}"
         sides = (
             s if len(s) <= _MAX_SIDE else f"{s[: _MAX_SIDE - 1]}…"
-            for s in (self.query, self.post)
+            for s in (query, post)
         )
         product = f" = {self.weight:.3f} × {self.similarity:6.3f}"
         shown = "" if self.weight == 1 else product
@@ -104,8 +129,8 @@ class Explanation:
 
     query_key: PostId
     post_key: PostId
-    query_labels: tuple[str, ...]
-    post_labels: tuple[str, ...]
+    query_nodes: tuple[Node, ...]
+    post_nodes: tuple[Node, ...]
     similarity: NDArray[np.float64]
     """(query nodes, post nodes) cosines."""
     document: float | None = None
@@ -113,7 +138,7 @@ class Explanation:
     parts: tuple[ScorePart, ...] = ()
     """What the score of a search is the sum of, if one was asked."""
     terms: tuple[Match, ...] = ()
-    """The terms of the first part that has some, in words."""
+    """The terms of the first part that has some, the largest first."""
     reasons: tuple[str, ...] = ()
     """What both have in common, in sentences."""
 
@@ -134,21 +159,33 @@ class Explanation:
 
     def matches(self) -> list[Match]:
         """Return the best partner of each query node, best matches first."""
-        weight = 1 / len(self.query_labels)
-        found = [
-            Match(label, self.post_labels[j], float(self.similarity[i, j]), weight)
-            for i, (label, j) in enumerate(
-                zip(self.query_labels, self.best.tolist(), strict=True)
-            )
+        rows, columns = (range(size) for size in self.similarity.shape)
+        return sorted(self._match(rows, columns), key=lambda match: -match.similarity)
+
+    def match_parts(self) -> list[Match]:
+        """Return the best formula or sentence for each formula and sentence."""
+        rows, columns = (
+            [i for i, node in enumerate(nodes) if node.kind != DOCUMENT]
+            for nodes in (self.query_nodes, self.post_nodes)
+        )
+        return self._match(rows, columns) if columns else []
+
+    def _match(self, rows: Sequence[int], columns: Sequence[int]) -> list[Match]:
+        best = self.similarity[np.ix_(rows, columns)].argmax(1).tolist()
+        pairs = [(i, columns[j]) for i, j in zip(rows, best, strict=True)]
+        weight = 1 / len(self.query_nodes)
+        mine, theirs = self.query_nodes, self.post_nodes
+        return [
+            Match(mine[i], theirs[j], float(self.similarity[i, j]), weight)
+            for i, j in pairs
         ]
-        return sorted(found, key=lambda match: -match.similarity)
 
 
 def explain(
     query: PostEntry,
     post: PostEntry,
-    query_captions: Captions | None = None,
-    post_captions: Captions | None = None,
+    query_text: CleanText | None = None,
+    post_text: CleanText | None = None,
 ) -> Explanation:
     """Compare all nodes of a query with all nodes of a post."""
     mine, theirs = (p.vectors.astype(np.float64) for p in (query, post))
@@ -159,22 +196,43 @@ def explain(
     return Explanation(
         query.key,
         post.key,
-        label_nodes(query, query_captions or {}),
-        label_nodes(post, post_captions or {}),
+        list_nodes(query, query_text),
+        list_nodes(post, post_text),
         mine @ theirs.T,
         document,
     )
 
 
-def label_nodes(post: PostEntry, captions: Captions) -> tuple[str, ...]:
-    r"""Name the nodes of a post: ``F0 \sqrt{2}``, ``S1 ...``, ``D``."""
-    labels = []
-    for kind, number in zip(post.kinds, post.numbers, strict=True):
-        name = KIND_NAMES[kind][0].upper()
-        name += "" if name == "D" else str(number + (kind == SENTENCE))
-        caption = " ".join(captions.get((kind, number), "").split())
-        labels.append(f"{name} {caption}".strip())
-    return tuple(labels)
+def list_nodes(entry: PostEntry, text: CleanText | None = None) -> tuple[Node, ...]:
+    r"""Return what the vectors of a text stand for, in their order.
+
+    ::
+
+        text    Why is FORMULA_0 irrational? Squaring gives FORMULA_1.
+        F0      $\sqrt2$                    S1   Why is $\sqrt2$ irrational?
+        F1      $a^2 = 2b^2$                S2   Squaring gives $a^2 = 2b^2$.
+
+    Args:
+        entry: the vectors.
+        text: of what was encoded; without it, nodes have no captions. Sentences have
+            none either if there is another number of them, as after a parser that
+            splits texts its own way.
+    """
+    captions: dict[tuple[int, int], str] = {}
+    if text is not None:
+        for mention in text.formula_map:
+            number = int(mention.placeholder.removeprefix("FORMULA_"))
+            captions[FORMULA, number] = f"${mention.latex}$"
+        chunks = split_chunks(text.text)
+        sentences = [sentence for chunk in chunks for sentence in chunk.sentences]
+        if len(sentences) == list(entry.kinds).count(SENTENCE):
+            for number, sentence in enumerate(sentences):
+                words = restore_formulas(sentence, text.formula_map)
+                captions[SENTENCE, number] = words
+    return tuple(
+        Node(int(kind), int(number), " ".join(captions.get((kind, number), "").split()))
+        for kind, number in zip(entry.kinds, entry.numbers, strict=True)
+    )
 
 
 def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:
@@ -186,36 +244,3 @@ def restore_formulas(text: str, formula_map: Sequence[FormulaMention]) -> str:
     """
     latex = {m.placeholder: f"${m.latex}$" for m in formula_map}
     return _PLACEHOLDER.sub(lambda m: latex.get(m[0], m[0]), text)
-
-
-def caption_nodes(
-    text: str,
-    formula_map: Sequence[FormulaMention],
-    kinds: Sequence[int],
-) -> Captions:
-    r"""Return the words of the formula and sentence nodes of a text.
-
-    ::
-
-        text    Why is FORMULA_0 irrational? Squaring gives FORMULA_1.
-        F0      $\sqrt2$                    S1   Why is $\sqrt2$ irrational?
-        F1      $a^2 = 2b^2$                S2   Squaring gives $a^2 = 2b^2$.
-
-    Args:
-        text: with placeholders.
-        formula_map: what they stand for.
-        kinds: of the nodes of its graph. Sentences stay without words if the graph
-            has another number of them, as after a parser that splits texts its own way.
-    """
-    captions = {
-        (FORMULA, int(m.placeholder.removeprefix("FORMULA_"))): f"${m.latex}$"
-        for m in formula_map
-    }
-    chunks = split_chunks(text)
-    sentences = [sentence for chunk in chunks for sentence in chunk.sentences]
-    if len(sentences) == list(kinds).count(SENTENCE):
-        captions |= {
-            (SENTENCE, n): restore_formulas(sentence, formula_map)
-            for n, sentence in enumerate(sentences)
-        }
-    return captions

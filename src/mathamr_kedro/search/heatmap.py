@@ -55,8 +55,8 @@ def _draw_panel(axes: Axes, title: str, explanation: Explanation) -> AxesImage:
     )
     axes.set_title(title, fontsize=11).set_parse_math(False)
     mine, theirs = (
-        [label.split(" ", 1)[0] for label in labels]
-        for labels in (explanation.query_labels, explanation.post_labels)
+        [node.key for node in nodes]
+        for nodes in (explanation.query_nodes, explanation.post_nodes)
     )
     axes.set_xticks(*_thin(theirs), rotation=90, fontsize=8)
     axes.set_yticks(*_thin(mine), fontsize=8)

@@ -8,7 +8,7 @@ from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from mathamr_kedro.base.hits import FormulaHits, Hits
-from mathamr_kedro.base.records import FormulaInstance, Post
+from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.formula import (
     PatternMatch,
@@ -37,12 +37,11 @@ from mathamr_kedro.search.closeness import (
     measure_closeness,
 )
 from mathamr_kedro.search.explanation import (
-    Captions,
     Explanation,
     Match,
-    caption_nodes,
+    Node,
     explain,
-    label_nodes,
+    list_nodes,
 )
 from mathamr_kedro.search.operators import read_operators
 from mathamr_kedro.search.reasons import drop_formulas, list_reasons
@@ -249,8 +248,8 @@ class Searcher:
     def compare(self, query: Query, post_id: PostId) -> Explanation:
         """Compare all nodes of a query with all nodes of a post."""
         (post,) = self._read([post_id])
-        captions = self._caption(post, self.lookups.texts([post_id]).get(post_id))
-        return explain(_entry(query), post, self._caption_query(query), captions)
+        text = _clean(self.lookups.texts([post_id]).get(post_id))
+        return explain(_entry(query), post, query.written, text)
 
     def warm_up(self, target: Target = "formulas", system: str | None = None) -> None:
         """Load what a system, or the default one of a target, needs."""
@@ -351,28 +350,22 @@ class Searcher:
         if keep is not None:
             kept = texts.list_kept(keys, keep)[:top]
             hits, keys = hits.take(kept), [keys[i] for i in kept]
-        label = self._label_formula(query)
+        asked = _find_node(query)
         results = []
         for rank, (formula, score) in enumerate(hits, start=1):
             post_id, visual = hits.post_ids[rank - 1], hits.visual_ids[rank - 1]
             key = keys[rank - 1]
-            text = texts.get(key)
-            mentions = {m.formula_id: m for m in text.formula_map} if text else {}
-            instance, mention = formulas.get(formula), mentions.get(formula)
-            known = mention or instance
-            latex = f"${known.latex}$" if known else ""
-            kind = "comment" if key != post_id else ""
-            number = read_placeholder(mention.placeholder) if mention else 0
-            name = f"F{number} " if mention or kind else ""  # a single one is the first
+            text, instance = texts.get(key), formulas.get(formula)
+            node = _find_formula(text, formula, instance)
             results.append(
                 Result(
                     rank,
                     post_id,
                     score,
-                    kind or (text.post_type if text else ""),
+                    text.post_type if text else "",
                     texts.title_of(post_id),
-                    texts.snippet_of(key) or latex,
-                    (Match(label, f"{name}{latex}", score, 1.0),),
+                    texts.snippet_of(key) or node.caption,
+                    (Match(asked, node, score, 1.0),),
                     found.explain(visual),
                     pattern=self._match_pattern(query, instance),
                     same=self._measure_same(query, instance),
@@ -380,13 +373,6 @@ class Searcher:
             )
         warnings = (*query.warnings, *_tell_unmatched(query, results))
         return Answer(tuple(results), warnings, query, texts, tuple(keys))
-
-    def _label_formula(self, query: Query) -> str:
-        """Return the label of the formula that is asked for."""
-        entry = _entry(query)
-        labels = label_nodes(entry, self._caption_query(query))
-        places = [i for i, kind in enumerate(entry.kinds) if kind == FORMULA]
-        return labels[places[entry.formula_ids.index(query.asked_formula.formula_id)]]
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self.store.read(keys).entries())
@@ -428,39 +414,32 @@ class Searcher:
             )
         return Answer(tuple(results), query.warnings, query, texts, tuple(hits.ids))
 
-    def _caption(self, post: PostEntry, text: Post | None) -> Captions:
-        if text is None:
-            return {}
-        return caption_nodes(text.text, text.formula_map, post.kinds)
-
-    def _caption_query(self, query: Query) -> Captions:
-        return caption_nodes(*query.written, _entry(query).kinds)
-
     def _match(
         self,
         query: Query,
         keys: Sequence[PostId],
         explained: Sequence[Sequence[ScorePart]],
     ) -> list[tuple[Match, ...]]:
-        """Put the terms of the score of each post into words, the largest first."""
+        """Return the terms of the score of each post as matches, the largest first."""
         terms = [_find_terms(parts) for parts in explained]
         owners = list(dict.fromkeys(term.owner for some in terms for term in some))
         if not owners:
             return [()] * len(keys)
         texts = self.lookups.texts(owners)
-        labels = {
-            post.key: label_nodes(post, self._caption(post, texts.get(post.key)))
+        nodes = {
+            post.key: list_nodes(post, _clean(texts.get(post.key)))
             for post in self._read(owners)
         }
-        mine = label_nodes(_entry(query), self._caption_query(query))
+        mine = list_nodes(_entry(query), query.written)
         matches = [
             [
                 Match(
-                    mine[t.row] + (f" ({t.note})" if t.note else ""),
-                    ("" if t.owner == key else "question ")
-                    + labels[t.owner][t.partner],
+                    mine[t.row],
+                    nodes[t.owner][t.partner],
                     t.similarity,
                     t.weight,
+                    t.owner != key,
+                    t.note,
                 )
                 for t in some
             ]
@@ -484,6 +463,33 @@ def _split_types(names: Sequence[str] | None) -> tuple[PostTypes, list[str]]:
 def _entry(query: Query) -> PostEntry:
     assert query.entry is not None  # typed queries, topics and posts have vectors
     return query.entry
+
+
+def _clean(post: Post | None) -> CleanText | None:
+    return None if post is None else CleanText(post.text, post.formula_map)
+
+
+def _find_node(query: Query) -> Node:
+    """Return the node of the formula that is asked for."""
+    entry, asked = _entry(query), query.asked_formula.formula_id
+    nodes = list_nodes(entry, query.written)
+    formulas = [node for node in nodes if node.kind == FORMULA]
+    return formulas[entry.formula_ids.index(asked)]
+
+
+def _find_formula(
+    text: Post | None, formula: FormulaId, instance: FormulaInstance | None
+) -> Node:
+    """Return the node of a formula that was found; one of another text is its first."""
+    mentions = text.formula_map if text is not None else ()
+    latex = instance.latex if instance is not None else ""
+    found = [m for m in mentions if m.formula_id == formula] or [
+        m for m in mentions if m.latex == latex
+    ]
+    if not found:
+        return Node(FORMULA, 0, f"${latex}$" if latex else "")
+    number = read_placeholder(found[0].placeholder) or 0
+    return Node(FORMULA, number, f"${found[0].latex}$")
 
 
 def _name_texts(

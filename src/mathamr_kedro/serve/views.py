@@ -21,9 +21,9 @@ from typing import Any
 from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.base.records import TEXT, FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch, mathml_from_latex
-from mathamr_kedro.graph import read_placeholder
+from mathamr_kedro.graph import DOCUMENT, read_placeholder
 from mathamr_kedro.search import Answer, Explanation, Result
-from mathamr_kedro.search.explanation import Match
+from mathamr_kedro.search.explanation import Match, Node
 from mathamr_kedro.search.responses import (
     ExplainResponse,
     FormulaPart,
@@ -49,7 +49,6 @@ from mathamr_kedro.systems import ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
 _DOLLARS = re.compile(r"\$([^$]+)\$")
-_IN_QUESTION = "question "
 _SHOWN = 4
 """Sentences of a post in a list of results."""
 _SHOWN_OF_STATEMENT = 8
@@ -150,9 +149,9 @@ def _show_result(
     compared: Mapping[str, Explanation],
 ) -> FoundPost:
     post = texts.get(key)
-    matches = tuple(_show_match(match, post) for match in result.matches)
-    if key in compared:  # whichever system found it
-        matches = tuple(_list_nearest(compared[key]))
+    # whichever system found it
+    nearest = compared[key].match_parts() if key in compared else result.matches
+    matches = tuple(map(_show_match, nearest))
     more: dict[str, Any] = {}
     if post is not None:
         view = TextView.of_post(post)
@@ -235,8 +234,8 @@ def show_explanation(
         tuple(map(_show_part, found.parts)),
         tuple(map(_show_term, found.terms)),
         round(found.score, 6),
-        tuple(map(_show_node, found.query_labels)),
-        tuple(map(_show_node, found.post_labels)),
+        tuple(map(_show_node, found.query_nodes)),
+        tuple(map(_show_node, found.post_nodes)),
         tuple(map(tuple, found.similarity.round(4).tolist())),
         tuple(found.best.tolist()),
         query.sentences,
@@ -251,49 +250,27 @@ def _describe(post: Post, question: Post | None) -> dict[str, Any]:
     return {"tags": tuple(tags), "date": date, "votes": post.score}
 
 
-def _show_node(label: str) -> LabelledNode:
-    key, _, words = label.partition(" ")
-    return LabelledNode(key, show_words(words))
+def _show_node(node: Node) -> LabelledNode:
+    return LabelledNode(node.key, show_words(node.caption))
 
 
-def _show_match(match: Match, post: Post | None) -> NodeMatch:
-    """Return the names of both nodes; that of a formula in a comment is looked up."""
-    name = _head(match.post)
-    if match.post.startswith("$"):
-        mentions = post.formula_map if post is not None else ()
-        named = (m.placeholder for m in mentions if f"${m.latex}$" == match.post)
-        name = f"F{read_placeholder(next(named, 'FORMULA_0'))}"
-    return NodeMatch(_head(match.query), name, round(match.similarity, 4))
-
-
-def _list_nearest(found: Explanation) -> Iterator[NodeMatch]:
-    """Yield the nearest sentence or formula for each part of the query."""
-    mine, theirs = (
-        {i: name for i, label in enumerate(labels) if (name := _head(label)) != "D"}
-        for labels in (found.query_labels, found.post_labels)
-    )
-    for i, name in mine.items() if theirs else ():
-        best = max(theirs, key=lambda j: found.similarity[i, j])
-        yield NodeMatch(name, theirs[best], round(float(found.similarity[i, best]), 4))
+def _show_match(match: Match) -> NodeMatch:
+    return NodeMatch(match.query.key, match.post.key, round(match.similarity, 4))
 
 
 def _show_term(match: Match) -> ScoreTerm:
-    post = match.post.removeprefix(_IN_QUESTION)
     numbers = (round(n, 6) for n in (match.share, match.weight, match.similarity))
     return ScoreTerm(
-        show_words(_name_side(match.query)),
-        show_words(_name_side(post)),
-        post != match.post,
+        show_words(_name_side(match.query, match.note)),
+        show_words(_name_side(match.post)),
+        match.in_question,
         *numbers,
     )
 
 
-def _name_side(label: str) -> str:
-    """Return the words of a node; the name of its kind if it has none."""
-    if label.startswith("$"):
-        return label
-    name, _, words = label.partition(" ")
-    return words if name != "D" else f"the whole text {words}".strip()
+def _name_side(node: Node, note: str = "") -> str:
+    words = node.caption if node.kind != DOCUMENT else "the whole text"
+    return f"{words} ({note})" if note else words
 
 
 def _show_part(part: ScorePart) -> SystemShare:
@@ -306,10 +283,6 @@ def _show_pattern(found: PatternMatch | None) -> PatternBindings | None:
         return None
     bound = {name: show_formula(latex) for name, latex in found.bindings.items()}
     return PatternBindings(found.is_whole, bound)
-
-
-def _head(label: str) -> str:
-    return label.partition(" ")[0]
 
 
 def _split(text: str) -> Iterator[tuple[bool, str]]:

@@ -212,7 +212,8 @@ def search(data: Path, latex: str) -> list[tuple[str, ...]]:
     finally:
         searcher.close()
     return [
-        (r.post_id, r.post_type, r.snippet, r.title, r.matches[0].post) for r in results
+        (r.post_id, r.post_type, r.snippet, r.title, str(r.matches[0].post))
+        for r in results
     ]
 
 
