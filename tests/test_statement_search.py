@@ -21,7 +21,6 @@ from mathamr_kedro.project.catalog import configure_kedro, open_catalog
 from mathamr_kedro.project.search import open_search, open_updatable_index
 from mathamr_kedro.project.sync import FolderSync
 from mathamr_kedro.search.responses import TextPart
-from mathamr_kedro.search.statements import StatementNote
 from mathamr_kedro.serve import SearchService, ServeConfig
 from mathamr_kedro.serve.service import SearchRequest
 from mathamr_kedro.systems.updates import Addition
@@ -189,10 +188,10 @@ def test_results_are_of_the_kinds_asked_for(data):
         # The filter comes before the cut.
         (first,) = searcher.search("infinitely many", 1, ("lemma",)).results
         assert first.post_id == "paper-euclid"
-        assert first.statement == StatementNote(
-            kind="lemma", number="1.1", name="Euclid", section="Divisors", used_by=2,
-            source="paper.tex", place="line 9",
-        )  # fmt: skip
+        assert str(first.statement) == (
+            "Lemma 1.1 (Euclid), Divisors; used by 2 statements"
+        )
+        assert (first.statement.file, first.statement.place) == ("paper.tex", "line 9")
         with pytest.raises(ConfigurationError, match=r"'lema'.*did you mean 'lemma'"):
             searcher.search("primes", post_types=("lema",))
     finally:
@@ -212,7 +211,7 @@ def test_operators_choose_among_results(data, typed, found):
     searcher = open_search(env="own", data_root=str(data))
     answer = searcher.search(typed)
     assert {result.post_id for result in answer.results} == found
-    assert any("+zebra" in told for told in answer.warnings) is (not found)
+    assert any("+zebra" in told for told in answer.response.warnings) is (not found)
     searcher.close()
 
 
@@ -237,9 +236,9 @@ def test_terminal_shows_number_name_section_and_uses(data, options):
     asked = ("a prime divides $ab$", "--type", "lemma,theorem", "--top", "3")
     shown = run(search.command, data, *asked, *options)
     assert shown.exit_code == 0, shown.output
-    assert "lemma 1.1 (Euclid), Divisors; used by 2 statements" in shown.stdout
+    assert "Lemma 1.1 (Euclid), Divisors; used by 2 statements" in shown.stdout
     found = json.loads(run(search.command, data, *asked, *options, "--json").stdout)
-    assert {r["statement"]["kind"] for r in found} <= {"lemma", "theorem"}
+    assert {r["statement"]["kind"] for r in found["results"]} <= {"lemma", "theorem"}
 
 
 def test_pages_get_statements_with_all_that_a_book_prints(data):

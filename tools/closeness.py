@@ -138,19 +138,16 @@ def _ask_topics(env: str) -> Iterator[Asked]:
 def _ask(
     searcher: Searcher, text: str, kind: str, is_fitted: bool, grades: Mapping[str, int]
 ) -> Asked:
-    answer = searcher.search(text, top=_TOP)
-    words = searcher.lookups.words()
-    assert words is not None and answer.query is not None
-    bound = words.bound_score(answer.query)
-    found = [
-        list_features(r.parts, bound, answer.query.known) or (0.0, 0.0)
-        for r in answer.results
+    found = searcher.search(text, top=_TOP).found
+    words, ids = searcher.lookups.words(), found.hits.ids
+    assert words is not None
+    bound, known = words.bound_score(found.query), found.query.known
+    pairs = [
+        list_features(found.explain(key), bound, known) or (0.0, 0.0) for key in ids
     ]
-    v, c = np.array(found).reshape(-1, 2).T
+    v, c = np.array(pairs).reshape(-1, 2).T
     features = np.stack([np.ones_like(v), v, c], axis=1)
-    answers = np.array(
-        [grades.get(r.post_id, 0) > 0 for r in answer.results], dtype=bool
-    )
+    answers = np.array([grades.get(key, 0) > 0 for key in ids], dtype=bool)
     return Asked(kind, is_fitted, features, answers)
 
 

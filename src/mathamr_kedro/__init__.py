@@ -6,9 +6,8 @@ r"""Mathematical search with MathAMR+ graphs, as a Kedro project.
 
     search = mathamr.open_search(env="demo")
     answer = search.search(r"is $\sqrt p$ irrational for a prime $p$?", top=3)
-    for result in answer.results:
-        print(f"{result.score:.3f}  {result.title}")
-        print(f"       {result.matches[0]}")
+    print(answer)
+    print(answer.results[0].score, answer.results[0].matches)
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from mathamr_kedro.base.writers import WriterLock
 from mathamr_kedro.cli import index, search
 from mathamr_kedro.project.catalog import open_catalog
 from mathamr_kedro.project.search import open_search, open_updatable_index
+from mathamr_kedro.search.responses import write_parts
 from mathamr_kedro.systems.changes import ChangeStore
 from mathamr_kedro.systems.mathamr_plus import IndexingConfig
 from tests.pipelines.graph_world import PROJECT, run_stage
@@ -75,8 +76,8 @@ def read_status(data: Path) -> dict:
 def find(data: Path, text: str, system: str = "maxsim-exact") -> list[dict]:
     options = ("--json", "--top", "20", "--system", system)
     found = run(data, text, *options, command=search.command)
-    _, start, results = found.stdout.partition("[\n")  # behind the log
-    return json.loads(start + results or "[]")
+    _, start, answer = found.stdout.partition("{\n")  # behind the log
+    return json.loads(start + answer)["results"]
 
 
 def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None:
@@ -86,8 +87,8 @@ def test_added_files_are_found_with_their_texts(data: Path, notes: Path) -> None
     assert "replaced 1 post: 1" in result.stdout
     assert "6 formulas" in result.stdout
     (first, *_) = find(data, "Cubes\n\nWhy is $\\sqrt[3]{5}$ irrational?")
-    assert (first["post_id"], first["title"]) == ("note.md#1", "Cubes")
-    assert r"Why is $\sqrt[3]{5}$ irrational?" in first["snippet"]
+    assert (first["post_id"], first["title"]) == ("note.md#1", [{"text": "Cubes"}])
+    assert r'"\\sqrt[3]{5}"' in json.dumps(first["sentences"])
     assert first["score"] == pytest.approx(1.0, abs=1e-5)
     status = read_status(data)
     assert (status["posts"], status["added"], status["deleted"]) == (10, 5, 0)
@@ -132,9 +133,9 @@ def test_a_note_is_found_by_its_name(data: Path, tmp_path: Path) -> None:
     searcher = open_search("test", str(data))
     for title in notes:
         first, *_ = searcher.search(title).results
-        assert first.title == title
+        assert write_parts(first.title) == title
     found = searcher.search("Tichonoff")
-    assert found.did_you_mean == "tychonoff"
+    assert found.response.did_you_mean == "tychonoff"
     searcher.close()
 
 

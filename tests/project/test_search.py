@@ -102,9 +102,10 @@ def test_named_queries_find_what_they_name(searcher):
     search = searcher()
     for name in ("Cauchy-Schwarz", "Nesbitt", "Sherman–Morrison", "Cantor's theorem"):
         first = search.search(name, top=1)
-        words = f"{first.results[0].title} {first.texts[first.keys[0]].text}"
+        (best,) = first.found.hits.ids
+        words = f"{first} {search.lookups.texts([best])[best].text}"
         assert all(part in words for part in name.replace("–", "-").split("-"))
-        assert not first.is_far
+        assert not first.response.nothing_close
 
 
 @pytest.mark.parametrize(
@@ -112,25 +113,28 @@ def test_named_queries_find_what_they_name(searcher):
 )
 def test_nothing_close_is_said_to_be_close(searcher, text):
     found = searcher().search(text)
-    assert found.is_far and found.results
+    assert found.response.nothing_close and found.results
+    assert "\nnothing close was found; nearest:\n1. " in str(found)
     assert all(r.closeness < FAR and r.close == "far" for r in found.results)
 
 
 def test_a_dollar_that_nothing_closes_is_named(searcher):
     found = searcher().search("prove that $a+b is even", top=1)
-    assert any("nothing closes a '$'" in warning for warning in found.warnings)
+    assert any("nothing closes a '$'" in warning for warning in found.response.warnings)
 
 
 def test_formulas_are_read_as_keyboards_have_them(searcher):
     found = searcher().search("is sqrt(p) <= pi as n → ∞", top=1)
-    formulas = [m.latex.split() for m in found.query.formula_map]
+    formulas = [m.latex.split() for m in found.found.query.formula_map]
     assert formulas == [[r"\sqrt{p}", r"\le", r"\pi"], ["n", r"\to", r"\infty"]]
 
 
 def test_a_title_finds_the_same(searcher):
-    found = searcher().search("Prove that $\\sqrt p$ is irrational for every prime $p$")
+    title = "Prove that $\\sqrt p$ is irrational for every prime $p$"
+    found = searcher().search(title).response
     assert found.results[0].close == "the same"
-    assert not found.is_far and not found.warnings and found.did_you_mean is None
+    assert not found.nothing_close and not found.warnings
+    assert found.did_you_mean is None
 
 
 def test_topics_without_vectors_are_named_with_those_that_have_some(searcher):

@@ -96,4 +96,4 @@ def test_a_statement_is_described_with_how_many_use_it(links, used):
     found = Statements(table, uses).describe(["p1", "p2", "p9"])
     assert [note.used_by for note in found.values()] == used
     assert found["p2"] == StatementNote(**about, used_by=0)
-    assert found["p2"].describe() == "lemma 1.1 (Euclid), Divisors"
+    assert found["p2"].title == "Lemma 1.1 (Euclid)"

@@ -16,6 +16,13 @@ TOLERANCE = 1e-6
 SCORES = "07_model_output/scores.parquet"
 _RUNS = "07_model_output"
 _RESULT_ID = ("post_id", "id", "key")
+_LASTING = (
+    *_RESULT_ID, "score", "rank", "closeness", "close", "same",
+    "parts", "system", "share", "words", "word",
+    "statement", "kind", "used_by", "place", "url",
+)  # fmt: skip
+"""Fields that mean the same in both forms of an answer: a list of results in plain
+text, and since then the object that the server answers."""
 
 
 class Comparison:
@@ -100,10 +107,15 @@ def is_near(one: float, other: float) -> bool:
 def compare_answers(
     queries: Sequence[tuple[str, str]], old: Sequence[Any], new: Sequence[Any]
 ) -> Comparison:
-    """Compare what was answered: ids and scores, and all fields that both have."""
+    """Compare what was answered: ids and scores, and all fields that both have.
+
+    Of answers of two forms only those fields are compared that mean the same in both.
+    """
     comparison = Comparison()
     for query, one, other in zip(queries, old, new, strict=True):
         before, after = _results(one), _results(other)
+        if isinstance(one, list) is not isinstance(other, list):
+            before, after = _select(before), _select(after)
         if len(before) != len(after):
             problem: str | None = f"{len(before)} results, then {len(after)}"
         else:
@@ -172,6 +184,13 @@ def _results(answer: Any) -> list[dict[str, Any]]:
     """Return the results of an answer: a list, or an object that holds one."""
     found = answer if isinstance(answer, list) else answer.get("results", [])
     return list(found)
+
+
+def _select(value: Any) -> Any:
+    """Return only the fields that mean the same in both forms."""
+    if isinstance(value, Mapping):
+        return {key: _select(v) for key, v in value.items() if key in _LASTING}
+    return [_select(v) for v in value] if isinstance(value, list) else value
 
 
 def _ranking(results: Sequence[Mapping[str, Any]]) -> list[tuple[str, float]]:

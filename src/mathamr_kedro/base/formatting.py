@@ -35,6 +35,16 @@ def count_nouns(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def shorten(text: str, max_length: int) -> str:
+    r"""Return a text as one line, cut if it is too long.
+
+    >>> shorten("a ring\nof integers", 80), shorten("a ring\nof integers", 8)
+    ('a ring of integers', 'a ring …')
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+
 def format_table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a Markdown table; all columns but the first are aligned to the right.
 

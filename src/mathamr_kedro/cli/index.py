@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -124,9 +125,7 @@ def _status(as_json: bool, env: str | None, data_root: str | None) -> None:
     """Describe the index."""
     found = _open(env, data_root).status()
     if as_json:
-        from mathamr_kedro.search.responses import to_json  # noqa: PLC0415 - by now
-
-        click.echo(to_json(found))
+        click.echo(json.dumps(found._asdict(), indent=2))
         return
     changes = f"{found.added:,} added, {found.deleted:,} deleted by hand"
     rows = [

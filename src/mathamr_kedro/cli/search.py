@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.cli._options import SYSTEM, WITH, in_environment, read_input
 
 if TYPE_CHECKING:
-    from mathamr_kedro.search import Answer, Result, Searcher
+    from mathamr_kedro.search import Answer, Explanation, Searcher
     from mathamr_kedro.systems import Target
 
 
@@ -63,7 +64,7 @@ _WARNINGS, _PARTS = 5, 12
 )
 @in_environment
 @click.option("--why", is_flag=True, help="Say why: in sentences, then in numbers.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print what the server answers.")
 def command(
     text: str | None,
     formula: str | None,
@@ -128,60 +129,42 @@ def _show(
     started = time.perf_counter()
     searcher = load()
     loaded = time.perf_counter()
+    explained: list[Explanation] = []
     try:
-        answer = ask(searcher)
-        reasons: dict[str, Sequence[str]] = {}
-        if why and answer.query is not None:
-            tell = partial(searcher.list_reasons, answer.query)
-            reasons = {r.post_id: tell(r.post_id) for r in answer.results}
+        response, found = ask(searcher)
+        if why:
+            tell = partial(searcher.explain_found, found)
+            explained = [tell(result.post_id) for result in response.results]
     finally:
         searcher.close()
     took = time.perf_counter() - loaded
-    for warning in answer.warnings[:_WARNINGS]:
+    for warning in response.warnings[:_WARNINGS]:
         click.echo(f"warning: {warning}", err=True)
-    if more := len(answer.warnings[_WARNINGS:]):
+    if more := len(response.warnings[_WARNINGS:]):
         click.echo(f"warning: {more:,} more like these", err=True)
-    # Loaded by now.
-    from mathamr_kedro.search.closeness import NOTHING_CLOSE  # noqa: PLC0415
-    from mathamr_kedro.search.responses import to_json  # noqa: PLC0415
-
     if as_json:
-        click.echo(to_json(answer.results))
+        click.echo(response.to_json())
         return
-    if answer.did_you_mean:
-        click.echo(f"did you mean: {answer.did_you_mean}")
-    if answer.is_far:
-        click.echo(NOTHING_CLOSE)
-    for result in answer.results:
-        click.echo(_format(result, reasons.get(result.post_id, ()), why))
+    for note in response.list_notes():
+        click.echo(note)
+    for result, reasons in zip_longest(response.results, explained):
+        head, *lines = str(result).splitlines()
+        click.echo("\n".join([click.style(head, bold=True), *lines]))
+        if reasons is not None:
+            click.echo("\n".join(_list_reasons(reasons)) + "\n")
     click.echo(
-        f"{count_nouns(len(answer.results), 'post')} in {took:.2f} s, "
+        f"{count_nouns(len(response.results), 'post')} in {took:.2f} s, "
         f"after {loaded - started:.1f} s of loading",
         err=True,
     )
 
 
-def _format(result: Result, reasons: Sequence[str], why: bool) -> str:
-    """Return two lines, or all that is known."""
+def _list_reasons(found: Explanation) -> Iterator[str]:
     from mathamr_kedro.search.explanation import (  # noqa: PLC0415 - loaded by now
         describe_parts,
     )
 
-    head = click.style(f"{result.rank:3d}. {result.post_id}", bold=True)
-    what = f"{result.post_type}  {result.title}"
-    if result.statement is not None:
-        what = result.statement.describe()
-    score, second = f"{result.score:.4f}", result.snippet
-    if result.closeness is not None:
-        score = f"{result.closeness:.2f} {result.close}"
-    if result.same is not None:
-        score = f"{100 * result.same:.0f} % the same"
-        second = f"{result.matches[0].post.caption}  in: {second}"
-    if result.pattern is not None:
-        second = f"{result.pattern.describe()}  in: {second}"
-    lines = [f"{head}  {score}  {what}".rstrip()]
-    lines += [second] if second else []
-    if why:
-        lines += [*reasons, f"score {result.score:.4f}, the sum of:"]
-        lines += [*describe_parts(result.parts, result.matches, _PARTS), ""]
-    return "\n     ".join(lines).rstrip(" ")
+    score = f"score {found.total:.4f}, the sum of:"
+    lines = describe_parts(found.parts, found.terms, _PARTS)
+    for line in (*found.reasons, score, *lines):
+        yield f"   {line}"

@@ -146,16 +146,6 @@ class PatternMatch(NamedTuple):
     is_whole: bool
     """Whether the whole formula is; else a part of it."""
 
-    def describe(self) -> str:
-        """Describe it in a line.
-
-        >>> PatternMatch({"?a": "x-1"}, is_whole=False).describe()
-        'a part of it, with ?a = x-1'
-        """
-        what = "an instance" if self.is_whole else "a part of it"
-        found = ", ".join(f"{name} = {latex}" for name, latex in self.bindings.items())
-        return f"{what}, with {found}"
-
 
 @dataclass(frozen=True)
 class QueryPattern:

@@ -7,7 +7,7 @@ r"""The search of a project from outside Kedro: opened once for many queries.
     search = mathamr.open_search(env="demo")
     answer = search.search(r"is $\sqrt p$ irrational for a prime $p$?", top=5)
     for result in answer.results:
-        print(result.score, result.title)
+        print(result.score, result)
 """
 
 from __future__ import annotations

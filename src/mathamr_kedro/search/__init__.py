@@ -4,13 +4,14 @@
 
     searcher      ask any system in words
     answers       what was found, and its texts
-    responses     response models of REST, the assistant and --json
+    responses     response models of REST, the page, the assistant, the terminal, Python
+    views         what was found as these, formulas drawn
     statements    kinds of statements, and who uses them
     explanation   which node of a query matched which node of a post
     heatmap       the same as a picture (matplotlib; not loaded here)
 """
 
-from mathamr_kedro.search.answers import Answer, Result, ResultFilter
+from mathamr_kedro.search.answers import Answer, ResultFilter
 from mathamr_kedro.search.explanation import Explanation, explain
 from mathamr_kedro.search.searcher import Lookups, Searcher
 from mathamr_kedro.search.statements import Statements
@@ -19,7 +20,6 @@ __all__ = [
     "Answer",
     "Explanation",
     "Lookups",
-    "Result",
     "ResultFilter",
     "Searcher",
     "Statements",

@@ -24,7 +24,6 @@ FAR = 0.1
 """Below it nothing close was found: set on queries without an answer."""
 SCALE = ((0.7, "the same"), (0.3, "close"), (FAR, "related"), (0.0, "far"))
 """From which closeness on what is said."""
-NOTHING_CLOSE = "nothing close was found; nearest:"
 
 
 def list_features(

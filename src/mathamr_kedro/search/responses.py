@@ -1,8 +1,8 @@
 """Response models: what REST, the page, the command line and the assistant return.
 
 A field of an answer is declared here and nowhere else: FastAPI checks answers against
-these classes and describes them in ``/openapi.json``; :func:`to_plain` makes JSON of
-them for the command line.
+these classes and describes them in ``/openapi.json``; ``mathamr search --json`` prints
+the same, and ``str`` gives the lines that terminals and assistants show.
 
 ::
 
@@ -16,15 +16,16 @@ them for the command line.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeAlias
 
-from mathamr_kedro.systems.query import ScorePart, WordShare
+from mathamr_kedro.base.formatting import count_nouns, shorten
+from mathamr_kedro.systems.query import WordShare
 
-IF_KNOWN: Mapping[str, bool] = {"if_known": True}
-"""Metadata of a field that :func:`to_plain` drops if it is ``None``."""
+NOTHING_CLOSE = "nothing close was found; nearest:"
+_EXCERPT = 200
+"""Letters of the sentences of a post that are shown as a line."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,9 @@ class TextPart:
     """Words between formulas."""
 
     text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,9 @@ class FormulaPart:
     key: str | None = None
     """Name of its node in an explanation, such as ``F0``."""
 
+    def __str__(self) -> str:
+        return f"${self.latex}$"
+
 
 @dataclass(frozen=True)
 class MentionPart:
@@ -54,8 +61,20 @@ class MentionPart:
     key: str | None
     formula_id: str
 
+    def __str__(self) -> str:
+        return f"${self.latex}$"
+
 
 Part: TypeAlias = TextPart | FormulaPart | MentionPart
+
+
+def write_parts(parts: Iterable[Part]) -> str:
+    """Return parts as text, formulas between dollars.
+
+    >>> write_parts([TextPart("so "), FormulaPart("x^2", None)])
+    'so $x^2$'
+    """
+    return "".join(map(str, parts)).strip()
 
 
 @dataclass(frozen=True)
@@ -107,6 +126,11 @@ class PatternBindings:
     """Whether the whole formula is an instance; else a part of it."""
     bindings: Mapping[str, FormulaPart]
 
+    def __str__(self) -> str:
+        what = "an instance" if self.whole else "a part of it"
+        found = (f"{name} = {part.latex}" for name, part in self.bindings.items())
+        return f"{what}, with {', '.join(found)}"
+
 
 @dataclass(frozen=True)
 class StatementCard:
@@ -124,6 +148,12 @@ class StatementCard:
     """Line of the file."""
     url: str
     """Address on the web; may be empty."""
+
+    def __str__(self) -> str:
+        parts = (write_parts(part) for part in (self.title, self.section))
+        place = ", ".join(filter(None, parts))
+        users = f"; used by {count_nouns(self.used_by, 'statement')}"
+        return place + users if self.used_by else place
 
 
 @dataclass(frozen=True)
@@ -171,6 +201,30 @@ class FoundPost:
     close: str | None = None
     """The same in a word: the same, close, related, far."""
 
+    def __str__(self) -> str:
+        what = self.statement or f"{self.type}  {write_parts(self.title)}"
+        head = f"{self.rank}. {self.post_id}  {self._write_score()}  {what}".rstrip()
+        shown = (f"{'… ' * s.gap}{write_parts(s.parts)}" for s in self.sentences)
+        text, formula = shorten(" ".join(shown), _EXCERPT), self._write_formula()
+        second = "  in: ".join(filter(None, (formula, text)))
+        return f"{head}\n   {second}" if second else head
+
+    def _write_score(self) -> str:
+        if self.same is not None:
+            return f"{100 * self.same:.0f} % the same"
+        if self.closeness is not None:
+            return f"{self.closeness:.2f} {self.close}"
+        return f"{self.score:.4f}"
+
+    def _write_formula(self) -> str:
+        """Return the formula that was searched for as it was found, if one was."""
+        if self.pattern is not None:
+            return str(self.pattern)
+        key = self.matches[0].post if self.same is not None else None
+        parts = (part for sentence in self.sentences for part in sentence.parts)
+        named = (part for part in parts if not isinstance(part, TextPart))
+        return next((str(part) for part in named if key and part.key == key), "")
+
 
 @dataclass(frozen=True)
 class SearchResponse:
@@ -184,6 +238,20 @@ class SearchResponse:
     """The question with its typos corrected, if it has some."""
     nothing_close: bool = False
     """Whether all results are far: they are only the nearest ones."""
+
+    def list_notes(self) -> list[str]:
+        """Return what is said above the results."""
+        asked = [f"did you mean: {self.did_you_mean}"] if self.did_you_mean else []
+        return [*asked, NOTHING_CLOSE] if self.nothing_close else asked
+
+    def __str__(self) -> str:
+        warnings = [f"note: {warning}" for warning in self.warnings]
+        lines = [*warnings, *self.list_notes(), *map(str, self.results)]
+        return "\n".join(lines) or "Nothing was found."
+
+    def to_json(self) -> str:
+        """Return it as the server sends it."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -207,6 +275,9 @@ class LabelledNode:
 
     key: str
     parts: tuple[Part, ...]
+
+    def __str__(self) -> str:
+        return f"{self.key} {write_parts(self.parts)}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -350,35 +421,3 @@ class ErrorResponse:
     """What was wrong with a request, in one line."""
 
     detail: str
-
-
-def to_plain(answer: Any) -> Any:
-    """Return an answer as JSON has it: dictionaries, lists and numbers.
-
-    Terms of scores are not part of it: matches tell them in words.
-
-    >>> to_plain(SystemShare("bm25", 0.5, None))
-    {'system': 'bm25', 'share': 0.5, 'score': None, 'words': []}
-    """
-    if isinstance(answer, ScorePart):
-        score = None if math.isnan(answer.score) else answer.score
-        answer = SystemShare(answer.system, answer.share, score, answer.words)
-    if is_dataclass(answer):
-        return {
-            f.name: to_plain(value)
-            for f in fields(answer)
-            if (value := getattr(answer, f.name)) is not None
-            or not f.metadata.get("if_known")
-        }
-    if hasattr(answer, "_asdict"):
-        answer = answer._asdict()
-    if isinstance(answer, Mapping):
-        return {name: to_plain(value) for name, value in answer.items()}
-    if isinstance(answer, list | tuple):
-        return [to_plain(value) for value in answer]
-    return answer
-
-
-def to_json(answer: Any) -> str:
-    """Return an answer as text, as ``--json`` prints it."""
-    return json.dumps(to_plain(answer), indent=2, ensure_ascii=False)

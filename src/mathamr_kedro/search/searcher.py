@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
+from mathamr_kedro.base.formatting import shorten
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import CleanText, FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
@@ -27,9 +28,7 @@ from mathamr_kedro.search.answers import (
     Answer,
     FindTexts,
     FoundTexts,
-    Result,
     ResultFilter,
-    shorten,
 )
 from mathamr_kedro.search.closeness import (
     describe_closeness,
@@ -45,7 +44,9 @@ from mathamr_kedro.search.explanation import (
 )
 from mathamr_kedro.search.operators import read_operators
 from mathamr_kedro.search.reasons import drop_formulas, list_reasons
+from mathamr_kedro.search.responses import FoundPost
 from mathamr_kedro.search.statements import Statements
+from mathamr_kedro.search.views import show_answer, show_pattern, show_result
 from mathamr_kedro.search.wording import Wording, check_wording
 from mathamr_kedro.systems.base import PostTypes
 from mathamr_kedro.systems.bm25 import Bm25Index
@@ -143,24 +144,24 @@ class Searcher:
             post_types = asked.kinds or None
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         found = self._rank(query, depth, post_types, system)
-        hits = found.hits
+        warnings: list[str] = []
         if keep is not None:
+            hits = found.hits
             texts = FoundTexts.read(self.lookups.texts, hits.ids)
-            hits = hits.take(texts.list_kept(hits.ids, keep)[:top])
-        answer = self._describe(query, found, hits)
-        warnings, wording = list(query.warnings), Wording()
-        if asked.has_filter and not len(hits):
-            told = f"none of the best {depth} posts has what {text!r} asks for"
-            near = ", ".join(asked.list_near_tags(texts.values()))
-            warnings.append(f"{told}; tags like it: {near}" if near else told)
+            kept = texts.list_kept(hits.ids, keep)[:top]
+            found = replace(found, hits=hits.take(kept))
+            if asked.has_filter and not kept:
+                told = f"none of the best {depth} posts has what {text!r} asks for"
+                near = ", ".join(asked.list_near_tags(texts.values()))
+                warnings.append(f"{told}; tags like it: {near}" if near else told)
         plain = drop_formulas(query.text)
         if "$" in plain or text.count("$") % 2:
             warnings.append("nothing closes a '$': it was read as if it were not there")
-        if (words := self.lookups.words()) is not None:
+        words, wording = self.lookups.words(), Wording()
+        if words is not None:
             wording = check_wording(text, plain, words.count_word)
-        return answer._replace(
-            warnings=(*warnings, *wording.warnings), did_you_mean=wording.did_you_mean
-        )
+        warnings += wording.warnings
+        return self._describe(found, warnings, wording.did_you_mean)
 
     def rank(
         self, text: str, top: int = 1000, post_types: Sequence[str] | None = None
@@ -188,9 +189,8 @@ class Searcher:
         if query.target == "formulas":
             return self._search_formula(query, top)
         found = self._rank(query, top + 1, post_types)
-        ids = found.hits.ids
-        hits = found.hits.take([i for i, key in enumerate(ids) if key != post_id])
-        return self._describe(query, found, hits.top(top))
+        others = [i for i, key in enumerate(found.hits.ids) if key != post_id]
+        return self._describe(replace(found, hits=found.hits.take(others).top(top)))
 
     def explain(
         self,
@@ -210,31 +210,30 @@ class Searcher:
             post_types: as in the search.
             system: as in the search.
         """
-        key = query if isinstance(query, str) else query.key
-        if isinstance(query, str):
-            query = self.lookups.topic(query) or self.read(query)
-        found = replace(self.compare(query, post_id), query_key=shorten(key, 60))
-        if query.target == "formulas":
-
-            def keep(post: Post, question: Post | None) -> bool:
-                return post.post_id == post_id
-
-            results = self._search_formula(query, 1, system, keep).results
-            parts = results[0].parts if results else ()
-            terms = results[0].matches if results else ()
-        else:
+        if not isinstance(query, str):
             types, _ = _split_types(post_types)
-            parts = self.systems.find(query, 0, system, types).explain(post_id)
-            (terms,) = self._match(query, [post_id], [parts])
-        reasons = self.list_reasons(query, post_id)
-        return replace(found, parts=parts, terms=terms, reasons=reasons)
+            found = self.systems.find(query, 0, system, types)
+            return self.explain_found(found, post_id)
+        asked = self.lookups.topic(query) or self.read(query)
+        explained = self.explain(asked, post_id, post_types, system)
+        return replace(explained, query_key=shorten(query, 60))
 
-    def list_reasons(self, query: Query, post_id: PostId) -> tuple[str, ...]:
-        """Return in sentences what a post has in common with a query."""
+    def explain_found(self, found: Found, post_id: PostId) -> Explanation:
+        """Say the same of a search that was done, as :class:`Answer` holds it."""
+        query, (post,) = found.query, self._read([post_id])
         texts = FoundTexts.read(self.lookups.texts, [post_id])
-        post = texts.get(post_id)
-        question = texts.get(post.parent_id or "") if post is not None else None
-        return list_reasons(query, post, question, self.lookups.trees_of)
+        text, question = texts.get(post_id), texts.question_of(post_id)
+        if isinstance(found.hits, FormulaHits):
+            parts, terms = self._explain_formula(found, post_id)
+        else:
+            parts = found.explain(post_id)
+            terms = self._match(query, post_id, parts)
+        return replace(
+            explain(_entry(query), post, query.written, _clean(text)),
+            parts=parts,
+            terms=terms,
+            reasons=list_reasons(query, text, question, self.lookups.trees_of),
+        )
 
     def read(self, text: str, is_formula: bool = False) -> Query:
         """Return words with formulas, or one formula, as a query."""
@@ -244,12 +243,6 @@ class Searcher:
 
     def _read_text(self, text: str) -> Query:
         return self._encoder.read_text(mark_formulas(text))
-
-    def compare(self, query: Query, post_id: PostId) -> Explanation:
-        """Compare all nodes of a query with all nodes of a post."""
-        (post,) = self._read([post_id])
-        text = _clean(self.lookups.texts([post_id]).get(post_id))
-        return explain(_entry(query), post, query.written, text)
 
     def warm_up(self, target: Target = "formulas", system: str | None = None) -> None:
         """Load what a system, or the default one of a target, needs."""
@@ -288,10 +281,8 @@ class Searcher:
                 return replace(found, hits=found.hits.take(places).top(top))
             fetch = min(8 * fetch, limit)
 
-    def _rank_formulas(self, found: Found, top: int) -> FormulaHits:
+    def _rank_formulas(self, query: Query, hits: FormulaHits, top: int) -> FormulaHits:
         """Return the best formulas, the first of each post; instances come first."""
-        query, hits = found.query, found.hits
-        assert isinstance(hits, FormulaHits)
         if query.pattern is not None:
             known = self.lookups.instances(hits.ids)
             matches = [self._match_pattern(query, known.get(key)) for key in hits.ids]
@@ -343,88 +334,87 @@ class Searcher:
     ) -> Answer:
         depth = top if keep is None else max(top, _FILTER_DEPTH)
         found = self.systems.find(query, 0, system)
-        hits = self._rank_formulas(found, depth)
-        formulas = self.lookups.instances(hits.ids)
-        keys = _name_texts(hits, formulas)
-        texts = FoundTexts.read(self.lookups.texts, [*keys, *hits.post_ids])
+        assert isinstance(found.hits, FormulaHits)
+        hits = self._rank_formulas(query, found.hits, depth)
         if keep is not None:
-            kept = texts.list_kept(keys, keep)[:top]
-            hits, keys = hits.take(kept), [keys[i] for i in kept]
-        asked = _find_node(query)
-        results = []
-        for rank, (formula, score) in enumerate(hits, start=1):
-            post_id, visual = hits.post_ids[rank - 1], hits.visual_ids[rank - 1]
-            key = keys[rank - 1]
-            text, instance = texts.get(key), formulas.get(formula)
-            node = _find_formula(text, formula, instance)
-            results.append(
-                Result(
-                    rank,
-                    post_id,
-                    score,
-                    text.post_type if text else "",
-                    texts.title_of(post_id),
-                    texts.snippet_of(key) or node.caption,
-                    (Match(asked, node, score, 1.0),),
-                    found.explain(visual),
-                    pattern=self._match_pattern(query, instance),
-                    same=self._measure_same(query, instance),
-                )
-            )
-        warnings = (*query.warnings, *_tell_unmatched(query, results))
-        return Answer(tuple(results), warnings, query, texts, tuple(keys))
+            keys = _name_texts(hits, self.lookups.instances(hits.ids))
+            texts = FoundTexts.read(self.lookups.texts, keys)
+            hits = hits.take(texts.list_kept(keys, keep)[:top])
+        return self._describe_formulas(replace(found, hits=hits), hits)
+
+    def _describe_formulas(self, found: Found, hits: FormulaHits) -> Answer:
+        query, formulas = found.query, self.lookups.instances(hits.ids)
+        keys = _name_texts(hits, formulas)
+        texts = FoundTexts.read(self.lookups.texts, keys)
+        asked, results = _find_node(query), []
+        for place, (formula, score) in enumerate(hits):
+            key, instance = keys[place], formulas.get(formula)
+            node = _find_formula(texts.get(key), formula, instance)
+            matches = [Match(asked, node, score, 1.0)]
+            parts = found.explain(hits.visual_ids[place])
+            result = show_result(place + 1, score, key, texts, matches, parts)
+            pattern = show_pattern(self._match_pattern(query, instance))
+            same = self._measure_same(query, instance)
+            results.append(replace(result, pattern=pattern, same=same))
+        return Answer(
+            show_answer(query, results, _tell_unmatched(query, results)), found
+        )
+
+    def _explain_formula(
+        self, found: Found, post_id: PostId
+    ) -> tuple[tuple[ScorePart, ...], tuple[Match, ...]]:
+        """Return what the score of the best formula of a post is the sum of."""
+        query, hits = found.query, found.hits
+        assert isinstance(hits, FormulaHits)
+        own = [place for place, key in enumerate(hits.post_ids) if key == post_id]
+        best = self._rank_formulas(query, hits.take(own), 1)
+        if not len(best):
+            return (), ()
+        ((formula, score),) = best
+        instances = self.lookups.instances([formula])
+        (key,) = _name_texts(best, instances)
+        text = self.lookups.texts([key]).get(key)
+        node = _find_formula(text, formula, instances.get(formula))
+        match = Match(_find_node(query), node, score, 1.0)
+        return found.explain(best.visual_ids[0]), (match,)
 
     def _read(self, keys: Sequence[PostId]) -> list[PostEntry]:
         return list(self.store.read(keys).entries())
 
     def _describe(
         self,
-        query: Query,
         found: Found,
-        hits: Hits,
+        warnings: Sequence[str] = (),
+        did_you_mean: str | None = None,
     ) -> Answer:
-        if not len(hits):
-            return Answer((), query.warnings, query)
-        posts = self._read(hits.ids)
-        texts = FoundTexts.read(self.lookups.texts, hits.ids)
-        statements = self.lookups.statements.describe(hits.ids)
-        results = []
+        query, ids = found.query, found.hits.ids
+        texts = FoundTexts.read(self.lookups.texts, ids)
+        notes = self.lookups.statements.describe(ids)
         words = self.lookups.words()
         bound = words.bound_score(query) if words is not None else 0.0
-        explained = [found.explain(key) for key in hits.ids]
-        matched = self._match(query, hits.ids, explained)
-        scored = zip(posts, hits.scores.tolist(), explained, matched, strict=True)
-        for rank, (post, score, parts, matches) in enumerate(scored, start=1):
-            features = list_features(parts, bound, query.known)
-            close = None if features is None else measure_closeness(features)
-            results.append(
-                Result(
-                    rank,
-                    post.key,
-                    score,
-                    post.post_type,
-                    texts.title_of(post.key),
-                    texts.snippet_of(post.key),
-                    matches,
-                    parts,
-                    statements.get(post.key),
-                    closeness=close,
-                    close=None if close is None else describe_closeness(close),
-                )
+        results = []
+        posts = zip(self._read(ids), found.hits, strict=True)
+        for rank, (post, (key, score)) in enumerate(posts, start=1):
+            parts, text = found.explain(key), _clean(texts.get(key))
+            compared = explain(_entry(query), post, query.written, text)
+            nearest = compared.match_parts()  # whichever system found it
+            result = show_result(
+                rank, score, key, texts, nearest, parts, notes.get(key)
             )
-        return Answer(tuple(results), query.warnings, query, texts, tuple(hits.ids))
+            features = list_features(parts, bound, query.known)
+            if features is not None:
+                close = measure_closeness(features)
+                word = describe_closeness(close)
+                result = replace(result, closeness=close, close=word)
+            results.append(result)
+        return Answer(show_answer(query, results, warnings, did_you_mean), found)
 
     def _match(
-        self,
-        query: Query,
-        keys: Sequence[PostId],
-        explained: Sequence[Sequence[ScorePart]],
-    ) -> list[tuple[Match, ...]]:
-        """Return the terms of the score of each post as matches, the largest first."""
-        terms = [_find_terms(parts) for parts in explained]
-        owners = list(dict.fromkeys(term.owner for some in terms for term in some))
-        if not owners:
-            return [()] * len(keys)
+        self, query: Query, post_id: PostId, parts: Sequence[ScorePart]
+    ) -> tuple[Match, ...]:
+        """Return the terms of the score of a post as matches, the largest first."""
+        terms = _find_terms(parts)
+        owners = list(dict.fromkeys(term.owner for term in terms))
         texts = self.lookups.texts(owners)
         nodes = {
             post.key: list_nodes(post, _clean(texts.get(post.key)))
@@ -432,20 +422,17 @@ class Searcher:
         }
         mine = list_nodes(_entry(query), query.written)
         matches = [
-            [
-                Match(
-                    mine[t.row],
-                    nodes[t.owner][t.partner],
-                    t.similarity,
-                    t.weight,
-                    t.owner != key,
-                    t.note,
-                )
-                for t in some
-            ]
-            for key, some in zip(keys, terms, strict=True)
+            Match(
+                mine[t.row],
+                nodes[t.owner][t.partner],
+                t.similarity,
+                t.weight,
+                t.owner != post_id,
+                t.note,
+            )
+            for t in terms
         ]
-        return [tuple(sorted(some, key=lambda m: -m.share)) for some in matches]
+        return tuple(sorted(matches, key=lambda match: -match.share))
 
 
 def _find_terms(parts: Sequence[ScorePart]) -> Sequence[Term]:
@@ -503,7 +490,7 @@ def _name_texts(
     ]
 
 
-def _tell_unmatched(query: Query, results: Sequence[Result]) -> list[str]:
+def _tell_unmatched(query: Query, results: Sequence[FoundPost]) -> list[str]:
     """Warn if no formula is an instance of a query with variables."""
     if query.pattern is None or any(result.pattern for result in results):
         return []

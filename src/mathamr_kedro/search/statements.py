@@ -1,9 +1,4 @@
-"""What is known of statements: their kinds, and who uses them.
-
-::
-
-    lemma 10.20.1 (Nakayama's lemma), Nakayama's lemma; used by 12 statements
-"""
+"""What is known of statements: their kinds, and who uses them."""
 
 from __future__ import annotations
 
@@ -14,7 +9,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from mathamr_kedro.base.errors import ConfigurationError, suggest
-from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.records import Statement
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.graph import POST_TYPES
@@ -45,15 +39,6 @@ class StatementNote(NamedTuple):
         name = f"({self.name})" if self.name else ""
         kind = self.kind[:1].upper() + self.kind[1:]
         return " ".join(filter(None, [kind, self.number, name]))
-
-    def describe(self) -> str:
-        """Describe it in a line."""
-        name = f"({self.name})" if self.name else ""
-        title = " ".join(filter(None, [self.kind, self.number, name]))
-        place = ", ".join(filter(None, [title, self.section]))
-        if not self.used_by:
-            return place
-        return f"{place}; used by {count_nouns(self.used_by, 'statement')}"
 
 
 class StatementDetails(NamedTuple):

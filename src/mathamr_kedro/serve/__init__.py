@@ -10,7 +10,6 @@
       metrics    counts and times for Prometheus               │
                                └───────────┐   ┌───────────────┘
     service    one warm Searcher in a process: search, compare, add, delete
-      views      posts and queries as sentences of words and rendered formulas
     settings   addresses, limits, the token for writing, the log
 
 FastAPI and uvicorn come with the extra ``serve``, the package ``mcp`` with ``mcp``.

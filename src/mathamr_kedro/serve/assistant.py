@@ -6,7 +6,7 @@ Answers are short; whole posts are requested by id.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import wraps
 from typing import Annotated, Any
 
@@ -17,14 +17,12 @@ from pydantic import Field
 from mathamr_kedro import __version__
 from mathamr_kedro.base.errors import MathAMRError
 from mathamr_kedro.formula import draw_text, trees_from_latex
-from mathamr_kedro.search.closeness import NOTHING_CLOSE
 from mathamr_kedro.search.responses import (
     ExplainResponse,
-    LabelledNode,
     Part,
     PostResponse,
-    SearchResponse,
     TextPart,
+    write_parts,
 )
 from mathamr_kedro.serve.service import SearchRequest, SearchService
 from mathamr_kedro.serve.settings import MAX_LATEX, MAX_QUERY
@@ -34,8 +32,6 @@ _INSTRUCTIONS = (
     "with search_summary (words, formulas between dollars) or search_formula (one "
     "formula in LaTeX); then read what looks right with get_post."
 )
-_LINE = 240
-"""Characters of a post in a list."""
 
 _Question = Annotated[
     str,
@@ -75,12 +71,12 @@ def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
     @tool
     def search_summary(question: _Question, top: _Top = 5) -> str:
         """Find posts that answer a question: id, score, title and best sentence."""
-        return _list(held[0].search(question, SearchRequest(top)))
+        return str(held[0].search(question, SearchRequest(top)))
 
     @tool
     def search_formula(latex: _Latex, top: _Top = 5) -> str:
         """Find posts that contain the formulas nearest to a given one."""
-        return _list(held[0].search_formula(latex, SearchRequest(top)))
+        return str(held[0].search_formula(latex, SearchRequest(top)))
 
     @tool
     def get_post(
@@ -108,40 +104,19 @@ def create_assistant(open_service: Callable[[], SearchService]) -> MCPServer:
     return server
 
 
-def _join(parts: Sequence[Part], names: bool = False) -> str:
-    """Return parts as text, formulas between dollars."""
-    words = []
-    for part in parts:
-        if isinstance(part, TextPart):
-            words.append(part.text)
-        else:
-            name = f" [{part.key}]" if names and part.key else ""
-            words.append(f"${part.latex}${name}")
-    return "".join(words).strip()
-
-
-def _list(found: SearchResponse) -> str:
-    lines = [f"note: {warning}" for warning in found.warnings]
-    lines += [f"did you mean: {found.did_you_mean}"] if found.did_you_mean else []
-    lines += [NOTHING_CLOSE] if found.nothing_close else []
-    for result in found.results:
-        title = _join(result.title) or "(no title)"
-        text = " … ".join(_join(s.parts) for s in result.sentences[:2])
-        text = text if len(text) <= _LINE else text[: _LINE - 1] + "…"
-        score = f"{result.score:.3f}"
-        if result.closeness is not None:
-            score = f"{result.closeness:.2f} {result.close}"
-        about = f"{result.post_id}  {score}  {result.type}"
-        lines += [f"{result.rank}. {about}  {title}", f"   {text}"]
-    return "\n".join(lines) or "Nothing was found."
+def _name(part: Part) -> str:
+    """Return words, or a formula with its name."""
+    if isinstance(part, TextPart) or not part.key:
+        return str(part)
+    return f"{part} [{part.key}]"
 
 
 def _show_post(post: PostResponse, start: int, length: int) -> str:
     text = " ".join(
-        ("\n\n" if s.new_paragraph else "") + _join(s.parts, names=True)
+        ("\n\n" if s.new_paragraph else "") + "".join(map(_name, s.parts)).strip()
         for s in post.sentences
     )
-    lines = [f"{post.type} {post.post_id}: {_join(post.title)}"]
+    lines = [f"{post.type} {post.post_id}: {write_parts(post.title)}"]
     if post.question_id:
         lines.append(f"answers question {post.question_id}")
     if post.tags:
@@ -156,7 +131,7 @@ def _show_formula(post: PostResponse, name: str, trees: bool) -> str:
     for sentence in post.sentences:
         for part in sentence.parts:
             if not isinstance(part, TextPart) and part.key == name:
-                lines = [f"${part.latex}$", f"in: {_join(sentence.parts)}"]
+                lines = [f"${part.latex}$", f"in: {write_parts(sentence.parts)}"]
                 found = trees_from_latex(part.latex) if trees else None
                 for tree in (found.slt, found.opt) if found is not None else ():
                     lines += [] if tree is None else ["", draw_text(tree)]
@@ -173,14 +148,9 @@ def _explain(found: ExplainResponse, top: int) -> str:
         ),
         key=lambda pair: -pair[0],
     )
-    lines = [f"score {found.score:.3f}", *(_join(r) for r in found.reasons)]
+    lines = [f"score {found.score:.3f}", *(write_parts(r) for r in found.reasons)]
     lines.append(f"{found.maxsim:.3f}, the mean over {len(rows)} parts of the question")
     lines += [
-        f"{value:.3f}  {_name(mine)}  ~  {_name(theirs)}"
-        for value, mine, theirs in pairs[:top]
+        f"{value:.3f}  {mine}  ~  {theirs}" for value, mine, theirs in pairs[:top]
     ]
     return "\n".join(lines)
-
-
-def _name(node: LabelledNode) -> str:
-    return f"{node.key} {_join(node.parts)}".strip()

@@ -24,6 +24,7 @@ from mathamr_kedro.search.responses import (
     SystemsResponse,
     TreesResponse,
 )
+from mathamr_kedro.search.views import show_words
 from mathamr_kedro.serve.gate import Gate
 from mathamr_kedro.serve.service import SearchRequest, SearchService, draw_trees
 from mathamr_kedro.serve.settings import (
@@ -34,7 +35,6 @@ from mathamr_kedro.serve.settings import (
     MAX_RESULTS,
     ServeConfig,
 )
-from mathamr_kedro.serve.views import show_words
 
 _MAX_ID, _MAX_NAME, _MAX_TAGS = 1000, 100, 20
 _Id = Annotated[str, Field(min_length=1, max_length=_MAX_ID)]

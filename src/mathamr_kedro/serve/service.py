@@ -28,14 +28,13 @@ from mathamr_kedro.search.responses import (
     SystemsResponse,
     TreesResponse,
 )
-from mathamr_kedro.serve.settings import ServeConfig
-from mathamr_kedro.serve.views import (
+from mathamr_kedro.search.views import (
     TextView,
-    show_answer,
     show_explanation,
     show_formula,
     show_post,
 )
+from mathamr_kedro.serve.settings import ServeConfig
 from mathamr_kedro.systems import Target
 from mathamr_kedro.systems.registry import BASELINES_OF
 from mathamr_kedro.systems.updates import UpdatableIndex
@@ -153,12 +152,8 @@ class SearchService:
         """Find posts for words with formulas between dollars."""
         self.catch_up()
         keep = asked.make_filter(by_type=False)
-        found = self.searcher.search(
-            text, asked.top, asked.type or None, asked.system, keep
-        )
-        query, compare = found.query, self.searcher.compare
-        pairs = {} if query is None else {k: compare(query, k) for k in found.keys}
-        return show_answer(found, pairs)
+        types = asked.type or None
+        return self.searcher.search(text, asked.top, types, asked.system, keep).response
 
     def search_formula(self, latex: str, asked: SearchRequest) -> SearchResponse:
         """Find posts by the formula in them that is most similar to a given one."""
@@ -166,8 +161,9 @@ class SearchService:
         kinds = [kind for kind in asked.type if kind not in POST_TYPES]
         chosen = self.searcher.lookups.statements.find_posts(kinds)
         keep = asked.make_filter(by_type=True, statements=chosen)
-        found = self.searcher.search_formula(latex, asked.top, asked.system, keep)
-        return show_answer(found)
+        return self.searcher.search_formula(
+            latex, asked.top, asked.system, keep
+        ).response
 
     def explain(
         self,

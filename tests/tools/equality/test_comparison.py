@@ -1,5 +1,3 @@
-"""Run files, scores and answers of two data roots."""
-
 from __future__ import annotations
 
 import pandas
@@ -68,7 +66,7 @@ def test_ties_may_change_places(old, new, is_same):
 
 
 def test_answers_are_compared_by_the_fields_that_both_have():
-    old = [{"post_id": "7", "score": 0.5, "title": "A sum", "rank": 1}]
+    old = {"results": [{"post_id": "7", "score": 0.5, "title": "A sum", "rank": 1}]}
     new = {"results": [{"post_id": "7", "score": 0.5, "title": "A sum", "more": 1}]}
     queries = [("text", "a sum")]
     assert compare_answers(queries, [old], [old]).outcomes == {"identical": 1}
@@ -76,3 +74,27 @@ def test_answers_are_compared_by_the_fields_that_both_have():
     new["results"][0]["title"] = "A product"
     (note,) = compare_answers(queries, [old], [new]).notes
     assert "results[0].title: 'A sum', then 'A product'" in note
+
+
+def test_answers_in_plain_text_are_compared_with_those_of_the_server():
+    old = [
+        {
+            "post_id": "7", "score": 0.5, "title": "A sum",
+            "matches": [{"query": "F0 x"}],
+            "parts": [{"system": "bm25", "share": 0.5000001, "score": 3.0}],
+        }
+    ]  # fmt: skip
+    new = {
+        "results": [
+            {
+                "post_id": "7", "score": 0.5, "title": [{"text": "A sum"}],
+                "parts": [{"system": "bm25", "share": 0.5, "score": 3.0, "words": []}],
+                "matches": [{"query": "F0"}],
+            }
+        ]
+    }  # fmt: skip
+    queries = [("text", "a sum")]
+    assert compare_answers(queries, [old], [new]).outcomes == {"equal": 1}
+    new["results"][0]["parts"][0]["share"] = 0.4
+    (note,) = compare_answers(queries, [old], [new]).notes
+    assert "results[0].parts[0].share: 0.5000001, then 0.4" in note

@@ -13,17 +13,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import cached_property, lru_cache
 
 from mathamr_kedro.amr import split_chunks
 from mathamr_kedro.base.records import TEXT, FormulaMention, Post
+from mathamr_kedro.base.types import PostId
 from mathamr_kedro.formula import PatternMatch, mathml_from_latex
-from mathamr_kedro.graph import DOCUMENT, read_placeholder
-from mathamr_kedro.search import Answer, Explanation, Result
-from mathamr_kedro.search.explanation import Match, Node
+from mathamr_kedro.graph import DOCUMENT, find_owner, read_placeholder
+from mathamr_kedro.search.answers import FoundTexts
+from mathamr_kedro.search.closeness import FAR
+from mathamr_kedro.search.explanation import (
+    Explanation,
+    Match,
+    Node,
+    restore_formulas,
+)
 from mathamr_kedro.search.responses import (
     ExplainResponse,
     FormulaPart,
@@ -45,7 +50,7 @@ from mathamr_kedro.search.responses import (
     TextPart,
 )
 from mathamr_kedro.search.statements import StatementDetails, StatementNote
-from mathamr_kedro.systems import ScorePart
+from mathamr_kedro.systems import Query, ScorePart
 
 _PLACEHOLDER = re.compile(r"(FORMULA_\d+)")
 _DOLLARS = re.compile(r"\$([^$]+)\$")
@@ -71,112 +76,138 @@ def show_words(text: str) -> tuple[Part, ...]:
 
 
 class TextView:
-    """A text with its formulas, cut into sentences."""
+    """A text with its formulas, cut into sentences; what is shown of it is drawn."""
 
     def __init__(self, text: str, formula_map: Sequence[FormulaMention]) -> None:
+        self._text = text
         self._formulas = {m.placeholder: m for m in formula_map}
-        self.sentences = tuple(
-            Sentence(f"S{number}", new, self.cut(sentence))
-            for number, (new, sentence) in enumerate(_split(text), 1)
-        )
 
     @classmethod
     def of_post(cls, post: Post) -> TextView:
         """Return the view of a post."""
         return cls(post.text, post.formula_map)
 
+    @cached_property
+    def _cut(self) -> list[tuple[bool, str]]:
+        return list(_split(self._text))
+
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """All sentences."""
+        return tuple(map(self._show, range(len(self._cut))))
+
     def cut(self, text: str) -> tuple[Part, ...]:
-        """Split a text into words and formulas."""
+        """Return a text as words and formulas in turn."""
         parts: list[Part] = []
         for piece in _PLACEHOLDER.split(text):
             mention = self._formulas.get(piece)
             if mention is not None:
                 key, latex = f"F{read_placeholder(piece)}", mention.latex
-                parts.append(
-                    MentionPart(latex, _render(latex), key, mention.formula_id)
-                )
+                formula = MentionPart(latex, _render(latex), key, mention.formula_id)
+                parts.append(formula)
             elif piece:
                 parts.append(TextPart(piece))
         return tuple(parts)
 
-    def choose(self, keys: Collection[str]) -> tuple[ShownSentence, ...]:
-        """Return the sentences that are, or contain, one of the nodes; or the first."""
-        chosen = [n for n, s in enumerate(self.sentences) if _holds(s, keys)]
-        chosen = (chosen or list(range(len(self.sentences))))[:_SHOWN]
-        shown, last = [], -1
-        for number in chosen:
-            s = self.sentences[number]
-            gap = number != last + 1
-            shown.append(ShownSentence(s.key, s.new_paragraph, s.parts, gap))
-            last = number
-        return tuple(shown)
-
-    def begin(self, title: tuple[Part, ...]) -> tuple[ShownSentence, ...]:
-        """Return the first sentences, without the title."""
-        skipped = bool(title) and [s.parts for s in self.sentences[:1]] == [title]
-        first = self.sentences[skipped : skipped + _SHOWN_OF_STATEMENT]
+    def choose(self, keys: Set[str]) -> tuple[ShownSentence, ...]:
+        """Return the sentences that are, or hold, one of the nodes; or the first."""
+        places = range(len(self._cut))
+        chosen = [place for place in places if keys & self._list_keys(place)]
+        shown = (chosen or list(places))[:_SHOWN]
         return tuple(
-            ShownSentence(s.key, s.new_paragraph, s.parts, False) for s in first
+            self._show_chosen(place, gap=place != last + 1)
+            for last, place in zip([-1, *shown], shown, strict=False)
         )
+
+    def begin(self, title: str) -> tuple[ShownSentence, ...]:
+        """Return the first sentences, without the title."""
+        skipped = [text for _, text in self._cut[:1]] == [title]
+        places = range(len(self._cut))[skipped : skipped + _SHOWN_OF_STATEMENT]
+        return tuple(self._show_chosen(place, gap=False) for place in places)
+
+    def _show(self, place: int) -> Sentence:
+        new_paragraph, text = self._cut[place]
+        return Sentence(f"S{place + 1}", new_paragraph, self.cut(text))
+
+    def _show_chosen(self, place: int, gap: bool) -> ShownSentence:
+        return ShownSentence(**vars(self._show(place)), gap=gap)
+
+    def _list_keys(self, place: int) -> set[str]:
+        """Return the names of a sentence and of the formulas in it."""
+        found = _PLACEHOLDER.findall(self._cut[place][1])
+        formulas = (name for name in found if name in self._formulas)
+        return {f"S{place + 1}", *(f"F{read_placeholder(name)}" for name in formulas)}
 
 
 def show_answer(
-    answer: Answer, compared: Mapping[str, Explanation] = MappingProxyType({})
+    query: Query,
+    results: Sequence[FoundPost],
+    warnings: Sequence[str] = (),
+    did_you_mean: str | None = None,
 ) -> SearchResponse:
-    """Return an answer with the query as it was read.
+    """Return what a search found, with the query as it was read."""
+    known = [r.closeness for r in results if r.closeness is not None]
+    return SearchResponse(
+        TextView(*query.written).sentences,
+        (*query.warnings, *warnings),
+        tuple(results),
+        did_you_mean,
+        bool(known) and max(known) < FAR,
+    )
+
+
+def show_result(
+    rank: int,
+    score: float,
+    key: PostId,
+    texts: FoundTexts,
+    matches: Iterable[Match],
+    parts: Iterable[ScorePart],
+    note: StatementNote | None = None,
+) -> FoundPost:
+    """Return one post that was found.
 
     Args:
-        answer: what was found.
-        compared: explanations of results by text, by key.
+        rank: from 1.
+        score: of the search.
+        key: of the text that was found: a post, or a comment on one.
+        texts: has it, if it exists.
+        matches: which node of the query found which node of the text.
+        parts: what the score is the sum of.
+        note: what is known of it if it is a statement.
     """
-    clean = answer.query.written if answer.query is not None else None
-    return SearchResponse(
-        TextView(*clean).sentences if clean else (),
-        answer.warnings,
-        tuple(
-            _show_result(result, answer.texts, key, compared)
-            for result, key in zip(answer.results, answer.keys, strict=True)
-        ),
-        answer.did_you_mean,
-        answer.is_far,
-    )
-
-
-def _show_result(
-    result: Result,
-    texts: Mapping[str, Post],
-    key: str,
-    compared: Mapping[str, Explanation],
-) -> FoundPost:
-    post = texts.get(key)
-    # whichever system found it
-    nearest = compared[key].match_parts() if key in compared else result.matches
-    matches = tuple(map(_show_match, nearest))
-    more: dict[str, Any] = {}
-    if post is not None:
-        view = TextView.of_post(post)
-        more = _describe(post, texts.get(post.parent_id or ""))
-        sentences, title = view.choose({m.post for m in matches}), view.cut(post.title)
-        note = result.statement
-        if note is not None:
-            more["statement"] = StatementCard(**_show_note(note))
-            if note.kind != TEXT or [s.parts for s in sentences] == [title]:
-                sentences = view.begin(title)
-        more["sentences"] = sentences
+    nodes, shares = tuple(map(_show_match, matches)), tuple(map(_show_part, parts))
+    place = (rank, find_owner(key), round(score, 6))
+    post, question = texts.get(key), texts.question_of(key)
+    if post is None:
+        return FoundPost(*place, "", (), nodes, shares, None)
+    view = TextView.of_post(post)
+    sentences = view.choose({node.post for node in nodes})
+    is_title = [s.parts for s in sentences] == [view.cut(post.title)]
+    if note is not None and (note.kind != TEXT or is_title):
+        sentences = view.begin(post.title)
+    tags, date, votes = _describe(post, question)
     return FoundPost(
-        result.rank,
-        result.post_id,
-        round(result.score, 6),
-        result.post_type,
-        show_words(result.title),
-        matches,
-        tuple(map(_show_part, result.parts)),
-        _show_pattern(result.pattern),
-        result.same,
-        closeness=result.closeness,
-        close=result.close,
-        **more,
+        *place,
+        post.post_type,
+        _show_title(post, question),
+        nodes,
+        shares,
+        None,
+        tags=tags,
+        date=date,
+        votes=votes,
+        sentences=sentences,
+        statement=None if note is None else _show_note(note),
     )
+
+
+def show_pattern(found: PatternMatch | None) -> PatternBindings | None:
+    """Return what query variables stand for, if a formula is an instance."""
+    if found is None:
+        return None
+    bound = {name: show_formula(latex) for name, latex in found.bindings.items()}
+    return PatternBindings(found.is_whole, bound)
 
 
 def show_statement(found: StatementDetails) -> StatementSheet:
@@ -187,7 +218,7 @@ def show_statement(found: StatementDetails) -> StatementSheet:
     )
     paragraphs = filter(None, map(str.strip, found.proof.split("\n\n")))
     return StatementSheet(
-        **_show_note(found.note),
+        **vars(_show_note(found.note)),
         chapter=show_words(found.chapter),
         proof=tuple(map(show_words, paragraphs)),
         uses=uses,
@@ -195,29 +226,19 @@ def show_statement(found: StatementDetails) -> StatementSheet:
     )
 
 
-def _show_note(note: StatementNote) -> dict[str, Any]:
-    return {
-        "kind": note.kind,
-        "title": show_words(note.title),
-        "section": show_words(note.section),
-        "used_by": note.used_by,
-        "file": note.source,
-        "place": note.place,
-        "url": note.url,
-    }
-
-
 def show_post(
     post: Post, question: Post | None, statement: StatementDetails | None = None
 ) -> PostResponse:
     """Return a whole post."""
     source = post if post.title or question is None else question
-    view = TextView(source.title, source.formula_map)
+    tags, date, votes = _describe(post, question)
     return PostResponse(
         post_id=post.post_id,
         type=post.post_type,
-        title=view.cut(source.title),
-        **_describe(post, question),
+        title=TextView.of_post(source).cut(source.title),
+        tags=tags,
+        date=date,
+        votes=votes,
         question_id=post.parent_id,
         sentences=TextView.of_post(post).sentences,
         statement=None if statement is None else show_statement(statement),
@@ -243,11 +264,31 @@ def show_explanation(
     )
 
 
-def _describe(post: Post, question: Post | None) -> dict[str, Any]:
-    """Return the metadata of a post."""
+def _describe(
+    post: Post, question: Post | None
+) -> tuple[tuple[str, ...], str | None, int | None]:
+    """Return tags, date and votes of a post."""
     tags = post.tags or (question.tags if question is not None else ())
     date = (post.creation_date or "")[:10] or None
-    return {"tags": tuple(tags), "date": date, "votes": post.score}
+    return tuple(tags), date, post.score
+
+
+def _show_title(post: Post, question: Post | None) -> tuple[Part, ...]:
+    """Return the title of a post or of its question; it may be empty."""
+    source = post if post.title or question is None else question
+    return show_words(restore_formulas(source.title, source.formula_map))
+
+
+def _show_note(note: StatementNote) -> StatementCard:
+    return StatementCard(
+        kind=note.kind,
+        title=show_words(note.title),
+        section=show_words(note.section),
+        used_by=note.used_by,
+        file=note.source,
+        place=note.place,
+        url=note.url,
+    )
 
 
 def _show_node(node: Node) -> LabelledNode:
@@ -278,13 +319,6 @@ def _show_part(part: ScorePart) -> SystemShare:
     return SystemShare(part.system, round(part.share, 6), score, part.words)
 
 
-def _show_pattern(found: PatternMatch | None) -> PatternBindings | None:
-    if found is None:
-        return None
-    bound = {name: show_formula(latex) for name, latex in found.bindings.items()}
-    return PatternBindings(found.is_whole, bound)
-
-
 def _split(text: str) -> Iterator[tuple[bool, str]]:
     """Yield each sentence, and whether a paragraph begins with it."""
     place = 0
@@ -296,8 +330,3 @@ def _split(text: str) -> Iterator[tuple[bool, str]]:
                 continue
             yield "\n" in text[place:found], sentence
             place = found + len(sentence)
-
-
-def _holds(sentence: Sentence, keys: Collection[str]) -> bool:
-    names = (part.key for part in sentence.parts if not isinstance(part, TextPart))
-    return sentence.key in keys or any(name in keys for name in names)

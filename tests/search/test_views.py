@@ -1,29 +1,38 @@
-"""Texts as a page shows them."""
+"""Answers as all faces show them: sentences of parts, and lines."""
 
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from mathamr_kedro.base.records import CleanText, FormulaMention, Post
+from mathamr_kedro.base.records import FormulaMention, Post
 from mathamr_kedro.formula import PatternMatch
 from mathamr_kedro.graph import DOCUMENT, FORMULA, SENTENCE
-from mathamr_kedro.search import Answer, Explanation, Result
+from mathamr_kedro.search import Explanation
+from mathamr_kedro.search.answers import FoundTexts
 from mathamr_kedro.search.explanation import Match, Node
-from mathamr_kedro.search.responses import to_plain
-from mathamr_kedro.serve.views import (
+from mathamr_kedro.search.responses import (
+    FoundPost,
+    NodeMatch,
+    StatementCard,
+    SystemShare,
+    TextPart,
+)
+from mathamr_kedro.search.statements import StatementNote
+from mathamr_kedro.search.views import (
     TextView,
     show_answer,
     show_explanation,
-    show_formula,
+    show_pattern,
     show_post,
+    show_result,
     show_words,
 )
-from mathamr_kedro.systems import ScorePart
+from mathamr_kedro.systems import Query, ScorePart
 
 F0, S1, DOC = Node(FORMULA, 0, "$x$"), Node(SENTENCE, 0, "a"), Node(DOCUMENT)
 TEXT = (
@@ -76,8 +85,8 @@ def test_what_matched_is_shown(view: TextView, keys: Any, shown: Any) -> None:
 
 
 def test_words_with_dollars_are_read_as_formulas() -> None:
-    parts = to_plain(show_words("so $x$ costs 5$"))
-    assert [p.get("text", p.get("latex")) for p in parts] == ["so ", "x", " costs 5$"]
+    parts = show_words("so $x$ costs 5$")
+    assert list(map(str, parts)) == ["so ", "$x$", " costs 5$"]
 
 
 def test_a_sentence_whose_spaces_were_changed_begins_no_paragraph() -> None:
@@ -98,72 +107,80 @@ REPLY = Post(
 )  # fmt: skip
 
 
-def show(result: Result, compared: Any = None, texts: Any = None) -> dict[str, Any]:
-    texts = {"1": QUESTION, "2": REPLY} if texts is None else texts
-    answer = Answer((result,), ("slow",), None, texts, ("2",))
-    found = to_plain(show_answer(answer, compared or {}))
-    assert (found["query"], found["warnings"]) == ([], ["slow"])
-    return found["results"][0]
+TEXTS = FoundTexts({"1": QUESTION, "2": REPLY})
+FOUND = Match(F0, Node(FORMULA, 1, "$y^2$"), 0.123456, 1.0)
 
 
 def test_a_result_is_shown_with_what_is_known_of_its_post() -> None:
-    matches = (
-        Match(F0, Node(FORMULA, 1, "$y^2$"), 0.123456, 1.0),
-        Match(S1, Node(SENTENCE, 3, "b"), 0.5, 1),
-    )
+    matches = (FOUND, Match(S1, Node(SENTENCE, 3, "b"), 0.5, 1))
     parts = (ScorePart("bm25", 0.12345678, 3.0), ScorePart("own", 0.2, math.nan))
-    pattern = PatternMatch({"?a": "z"}, is_whole=True)
-    result = Result(
-        3, "2", 0.98765432, "answer", "A $t$", "", matches, parts, None, pattern
-    )
-    shown = show(result)
-    assert shown == {
-        "rank": 3, "post_id": "2", "score": 0.987654, "type": "answer",
-        "title": to_plain(show_words("A $t$")),
-        "matches": [
-            {"query": "F0", "post": "F1", "similarity": 0.1235},
-            {"query": "S1", "post": "S4", "similarity": 0.5},
-        ],
-        "parts": [
-            {"system": "bm25", "share": 0.123457, "score": 3.0, "words": []},
-            {"system": "own", "share": 0.2, "score": None, "words": []},
-        ],
-        "pattern": {"whole": True, "bindings": {"?a": to_plain(show_formula("z"))}},
-        "same": None, "close": None, "closeness": None,
-        "tags": ["algebra"], "date": None, "votes": None,  # tags are the question's
-        "statement": None,
-        "sentences": shown["sentences"],
-    }  # fmt: skip
-    assert [(s["key"], s["gap"]) for s in shown["sentences"]] == [
-        ("S3", True), ("S4", False),
-    ]  # fmt: skip
+    shown = show_result(3, 0.98765432, "2", TEXTS, matches, parts)
+    assert shown == FoundPost(
+        rank=3, post_id="2", score=0.987654, type="answer",
+        title=show_words("Is $x$ odd?"),  # its question's
+        matches=(NodeMatch("F0", "F1", 0.1235), NodeMatch("S1", "S4", 0.5)),
+        parts=(SystemShare("bm25", 0.123457, 3.0), SystemShare("own", 0.2, None)),
+        pattern=None, tags=("algebra",), sentences=shown.sentences,
+    )  # fmt: skip
+    assert [(s.key, s.gap) for s in shown.sentences] == [("S3", True), ("S4", False)]
 
 
 def test_a_result_without_a_text_has_no_sentences() -> None:
-    shown = show(Result(1, "2", 0.5, "answer", "", "", ()), texts={})
-    about = {name: shown[name] for name in ("tags", "date", "votes", "sentences")}
-    assert about == {"tags": [], "date": None, "votes": None, "sentences": []}
-    assert shown["pattern"] is None
+    shown = show_result(1, 0.5, "2", FoundTexts(), (), ())
+    assert shown == FoundPost(1, "2", 0.5, "", (), (), (), None)
 
 
-def test_what_was_found_by_its_text_is_compared_with_the_query() -> None:
-    similarity = np.array([[0.9, 0.1, 0.25], [0.8, 0.7, 0.3], [0.5, 0.2, 0.1]])
-    nodes = (DOC, Node(SENTENCE, 0, "b"), Node(FORMULA, 1, "$y^2$"))
-    compared = Explanation("q", "2", (DOC, F0, S1), nodes, similarity)
-    result = Result(1, "2", 0.5, "answer", "", "", (Match(F0, DOC, 0.5, 1.0),))
-    assert show(result, {"2": compared})["matches"] == [
-        {"query": "F0", "post": "S1", "similarity": 0.7},
-        {"query": "S1", "post": "S1", "similarity": 0.2},
-    ]
-    alone = Explanation("q", "2", (DOC, F0), (DOC,), np.array([[0.9], [0.8]]))
-    assert show(result, {"2": alone})["matches"] == []
+def test_a_result_is_printed_in_two_lines() -> None:
+    shown = show_result(3, 0.98765432, "2", TEXTS, [FOUND], ())
+    assert str(shown) == "3. 2  0.9877  answer  Is $x$ odd?\n   … See $y^2$."
+    close = replace(shown, closeness=0.4, close="close")
+    assert str(close).startswith("3. 2  0.40 close  answer  ")
+    head, text = str(replace(shown, same=0.8)).splitlines()
+    assert head == "3. 2  80 % the same  answer  Is $x$ odd?"
+    assert text == "   $y^2$  in: … See $y^2$."
+    pattern = show_pattern(PatternMatch({"?a": "y", "?b": "2"}, is_whole=False))
+    instance = str(replace(shown, pattern=pattern))
+    assert instance.endswith("\n   a part of it, with ?a = y, ?b = 2  in: … See $y^2$.")
+
+
+@pytest.mark.parametrize(
+    ("kind", "match", "shown"),
+    [
+        ("lemma", "S4", ["S1", "S2", "S3", "S4", "S5"]),
+        ("text", "S4", ["S4"]),
+    ],
+)
+def test_a_statement_is_shown_from_its_beginning(kind, match, shown) -> None:
+    note = StatementNote(kind, "1.1", "Euclid", "On $n$", 1, "a.tex", "line 3")
+    matches = [Match(F0, Node(SENTENCE, int(match[1:]) - 1), 0.5, 1.0)]
+    found = show_result(1, 0.5, "2", TEXTS, matches, (), note)
+    title = f"{kind.title()} 1.1 (Euclid)"
+    assert found.statement == StatementCard(
+        kind, (TextPart(title),), show_words("On $n$"), 1, "a.tex", "line 3", ""
+    )
+    assert [s.key for s in found.sentences] == shown
+    said = f"1. 2  0.5000  {title}, On $n$; used by 1 statement"
+    assert str(found).splitlines()[0] == said
 
 
 def test_the_query_is_shown_as_it_was_read() -> None:
-    written = CleanText("Is FORMULA_0 odd?", QUESTION.formula_map)
-    answer = Answer((), (), SimpleNamespace(written=written))
-    (sentence,) = show_answer(answer).query
+    query = Query("q", "Is FORMULA_0 odd?", QUESTION.formula_map, warnings=("slow",))
+    shown = show_answer(query, (), ["odd"], "is it?")
+    (sentence,) = shown.query
     assert (sentence.key, join(sentence.parts)) == ("S1", "Is <F0> odd?")
+    assert (shown.warnings, shown.did_you_mean) == (("slow", "odd"), "is it?")
+    assert str(shown) == "note: slow\nnote: odd\ndid you mean: is it?"
+    assert str(show_answer(replace(query, warnings=()), ())) == "Nothing was found."
+
+
+@pytest.mark.parametrize(
+    ("closeness", "is_far"), [([], False), ([None], False), ([0.05, 0.4], False),
+                              ([0.05], True)],
+)  # fmt: skip
+def test_nothing_is_close_if_all_are_far(closeness: Any, is_far: bool) -> None:
+    shown = show_result(1, 0.5, "2", TEXTS, (), ())
+    results = [replace(shown, closeness=c, close="so") for c in closeness]
+    assert show_answer(Query("q", "Is it?"), results).nothing_close is is_far
 
 
 def test_an_answer_has_the_title_and_tags_of_its_question() -> None:
