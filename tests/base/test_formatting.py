@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.formatting import format_duration, format_score
-from mathamr_kedro.evaluation.tables import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables import Column, Table
 
 TIED = [0.1, 0.2, 0.3, 0.85]  # their mean is .3625, up to the last bit
 
@@ -21,7 +21,7 @@ def test_a_mean_is_rounded_one_way_whatever_the_order_of_its_sum():
 
 @pytest.mark.parametrize("value", [0.3625, 0.36250000000000004])
 def test_tables_follow_the_rule(value):
-    table = Table("t", ("a",), (Column("m", "m"),), (Row(("x",), (Figure(value),)),))
+    table = Table("t", ("a",), (Column("m", "m"),), {"x": {"m": value}})
     assert "0.362 " in table.to_markdown() and "0.362" in table.to_latex()
 
 

@@ -11,7 +11,7 @@ from scipy.stats import ttest_rel
 
 from mathamr_kedro.base.errors import InputError, MissingInputError
 from mathamr_kedro.evaluation.stats import TestConfig
-from mathamr_kedro.evaluation.tables import PaperTable, select_best_seed
+from mathamr_kedro.evaluation.tables import Figure, PaperTable, select_best_seed
 from mathamr_kedro.evaluation.tables.papers import PaperRow
 from mathamr_kedro.experiments.cells import CellStore
 from mathamr_kedro.experiments.figures import draw_outcome
@@ -61,7 +61,7 @@ def outcome(store):
 def test_tables_are_the_thesis_ones(outcome):
     tables = outcome.tables
     assert list(tables) == ["table_4.6", "table_4.7", "table_4.8"]
-    labels = [row.labels[0] for row in tables["table_4.6"].rows]
+    labels = [*tables["table_4.6"].rows]
     assert labels == ["Both (OPT+SLT)", "OPT-only", "SLT-only", "None"]
     titles = [column.title for column in tables["table_4.8"].columns]
     assert titles == ["Time/Epoch (s)", "GPU Mem (GB)", "Index Size (MB)"]
@@ -84,20 +84,21 @@ def test_best_seed_and_asterisks_are_those_of_scipy(outcome):
     assert test.p_t == pytest.approx(ttest_rel(chosen["both"], chosen["none"]).pvalue)
     assert test.p_bonferroni == pytest.approx(min(1, 12 * test.p_t))
     table = outcome.tables["table_4.6"]
-    marks = [row.figures[0].marked for row in table.rows]
+    marks = [row["nDCG'"].marked for row in table.rows.values()]
     assert marks == [True, True, False, False]
     assert "Bonferroni correction over 12 tests" in " ".join(table.notes)
 
 
 def test_means_are_over_seeds(outcome):
-    figure = outcome.tables["table_4.7"].rows[0].figures[0]
+    figure = outcome.tables["table_4.7"].rows["Both (OPT+SLT)"]["nDCG'"]
     values = [r.value("nDCG'") for r in outcome.results["both"]]
     assert figure.value == pytest.approx(np.mean(values))
     assert figure.std == pytest.approx(np.std(values, ddof=1))
 
 
 def test_efficiency_has_the_units_of_the_thesis(outcome):
-    seconds, memory, index = outcome.tables["table_4.8"].rows[0].figures
+    row = outcome.tables["table_4.8"].rows["Both (OPT+SLT)"]
+    seconds, memory, index = row.values()
     assert (seconds.value, seconds.std) == (12.0, 1.0)
     assert memory.value == 2.0
     assert index.value == pytest.approx(145.6)
@@ -164,7 +165,7 @@ def test_throughput_is_tested_as_in_table_4_15(store):
     outcome = compare_strategies(store, {"timed": True}, {"timed": True})
     table, tests = (x["table_4.15"] for x in (outcome.tables, outcome.tests))
     assert len(tests) == 15  # three conditions, four measures and QPS
-    marks = {row.labels[0]: row.figures[4].marked for row in table.rows}
+    marks = {label: row["QPS"].marked for label, row in table.rows.items()}
     assert [name for name, marked in marks.items() if marked] == ["Single-Vector"]
     own, base = (
         np.array(list(time_queries(f"mathamr_plus/{name}", 1).values()))
@@ -176,7 +177,7 @@ def test_throughput_is_tested_as_in_table_4_15(store):
     ]  # fmt: skip
     assert test.p_t == pytest.approx(ttest_rel(own, base).pvalue)
     assert test.wins == 20
-    shown = table.rows[-1].figures[4].value
+    shown = table.rows["Single-Vector"]["QPS"].value
     assert shown == pytest.approx(1 / own.mean())
     assert "QPS: measured on Xeon, 8 cores." in table.notes
 
@@ -193,12 +194,12 @@ def test_seeds_on_two_machines_have_no_mean_time(store):
     outcome = compare_strategies(store, {}, {"searched_on": other})
     rows = outcome.tables["table_4.16"].rows
     assert len(rows) == 3 * 8
-    first, on_xeon, on_arm = rows[:3]
-    assert first.figures[0].std is not None
-    assert first.figures[4] is None
-    assert on_xeon.labels[0] == "ColBERT MaxSim• on Xeon, 8 cores"
-    assert on_arm.labels[0] == "ColBERT MaxSim• on Arm, 2 cores"
-    assert (on_xeon.figures[0], on_xeon.figures[4].value) == (None, 41.0)
+    first = rows["ColBERT MaxSim•"]
+    assert first["nDCG'"].std is not None
+    assert "QPS" not in first
+    assert "ColBERT MaxSim• on Arm, 2 cores" in rows
+    on_xeon = rows["ColBERT MaxSim• on Xeon, 8 cores"]
+    assert on_xeon == {"QPS": Figure(41.0)}
     assert "no common mean" in " ".join(outcome.tables["table_4.16"].notes)
     machines = [r["machines"]["QPS"] for r in outcome.describe()["rows"]["maxsim_hnsw"]]
     assert machines == ["Xeon, 8 cores", "Arm, 2 cores"]
@@ -218,9 +219,11 @@ def test_rows_may_be_strategies(store):
     tables = compare_strategies(store, {}, {}).tables
     assert len(tables["table_4.15"].rows) == 4
     assert len(tables["table_4.16"].rows) == 8
-    first, *_, last = tables["table_4.15"].rows
-    assert first.is_baseline and last.figures[0].marked
-    assert last.figures[4].value == 41.0  # queries per second of task 1
+    table = tables["table_4.15"]
+    assert table.baseline == next(iter(table.rows))
+    last = table.rows["Single-Vector"]
+    assert last["nDCG'"].marked
+    assert last["QPS"].value == 41.0  # queries per second of task 1
 
 
 def test_columns_may_be_strategies(store):
@@ -238,8 +241,8 @@ def test_columns_may_be_strategies(store):
         save_cell(store, cell, own)
     grid = GridResults.find(experiment, PARAMETERS, store)
     table = summarise_experiment(grid, QUICK, None).tables["table_4.17"]
-    assert [row.labels[0] for row in table.rows] == [f"β = {b}" for b in betas]
-    marks = [figure.marked for figure in table.rows[-1].figures]
+    assert [*table.rows] == [f"β = {b}" for b in betas]
+    marks = [figure.marked for figure in table.rows["β = 0"].values()]
     assert marks == [False, False, True, True, True, True]
 
 
@@ -272,10 +275,12 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
         "task1_ARQMath-3", "table_4.19", "task2_ARQMath-3", "table_4.21",
         "table_4.20", "table_4.22",
     ]  # fmt: skip
-    labels = [row.labels[0] for row in tables["task1_ARQMath-3"].rows]
-    assert labels == ["mathamr_plus", "bm25", "(random order)", "(ideal order)"]
-    assert tables["task1_ARQMath-3"].rows[1].figures[0].marked
-    shown = {row.labels[0]: row.figures[0] for row in tables["table_4.20"].rows}
+    rows = tables["task1_ARQMath-3"].rows
+    assert [*rows] == [
+        "mathamr_plus", "bm25", "(random order)", "(ideal order)",
+    ]  # fmt: skip
+    assert rows["bm25"]["nDCG'"].marked
+    shown = {name: row["Value"] for name, row in tables["table_4.20"].rows.items()}
     assert shown["Query throughput"] == "41.00 queries/sec"
     assert shown["GPU peak memory"] == "2.00 GB"
     # Only answers, not all that the index holds.
@@ -285,8 +290,8 @@ def test_evaluation_alone_compares_systems_with_floor_and_ceiling(store):
     assert "takes 1.00 GB for all posts and formulas (disk)" in notes
     assert "Training: measured on A100 (Xeon, 8 cores)." in notes
     assert "Search: measured on Xeon, 8 cores." in notes
-    assert tables["table_4.22"].rows[0].figures == ("50",)
-    assert tables["table_4.19"].rows[-1].labels == ("Ours / mathamr_plus",)
+    assert tables["table_4.22"].rows["Number of indexed formulas"] == {"Value": "50"}
+    assert [*tables["table_4.19"].rows][-1] == "Ours / mathamr_plus"
     assert outcome.baseline == "mathamr_plus"
 
 
@@ -302,9 +307,9 @@ def test_tables_of_papers_may_have_columns_of_a_part_of_the_topics(store):
     paper = PaperTable("T", 1, ("nDCG'", column), {"Words": PaperRow(ours="bm25")})
     outcome = summarise_evaluation(store.list()[0], QUICK, False, papers={"3": paper})
     assert "task1_own_questions_above_50" in outcome.tables
-    (row,) = outcome.tables["paper_3"].rows
+    (row,) = outcome.tables["paper_3"].rows.values()
     means = [s.query('task == 1 and measure == "nDCG\'"').score.mean() for s in scores]
-    assert [figure.value for figure in row.figures] == pytest.approx(means)
+    assert [figure.value for figure in row.values()] == pytest.approx(means)
     assert outcome.topics == tuple(f"A.{n:03d}" for n in range(20))
 
 

@@ -304,7 +304,7 @@ def _compare(
     layout = Layout(
         title=f"{title[:1].upper()}{title[1:]}, {len(first.topics)} topics",
         label_titles=("Run",),
-        rows={name: (name,) for name in evaluations},
+        rows={name: name for name in evaluations},
         columns=list_columns((m.name for m in first.measures), decimals=4),
         baseline=chosen,
         select_by=first.measures[0].name,
@@ -339,10 +339,9 @@ def _show_comparison(table: ResultTable, tests: Sequence[Comparison]) -> None:
         "run", "mean", "difference", "95 % interval", "t", "p (t)", "p (random.)",
         "p (Bonf.)", "p (Holm)", "better/equal/worse",
     )  # fmt: skip
-    baseline = next(row.labels[0] for row in table.rows if row.is_baseline)
     for column in table.columns:
         own = [test for test in tests if test.measure == column.key]
-        first = (f"{baseline}†", format_score(own[0].baseline_mean))
+        first = (f"{table.baseline}†", format_score(own[0].baseline_mean))
         rows = [first, *map(_cells, own)]
         print_table(head, rows, f"{column.title} ({table.title})")
     for note in table.notes:

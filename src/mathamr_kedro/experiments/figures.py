@@ -58,7 +58,7 @@ def _draw_seeds(results: Results, measure: str) -> Figure:
     """Draw the mean over topics of every seed."""
     figure, (axes,) = make_figure(f"{measure} of every seed")
     for place, found in enumerate(results.values()):
-        values = [r.value(measure) for r in found if r.has(measure)]
+        values = [r.values[measure] for r in found if measure in r.values]
         axes.plot([place] * len(values), values, "o")
     write_names(axes, list(results))
     axes.set_ylabel(measure)
@@ -69,7 +69,7 @@ def _draw_tradeoff(results: Results, measure: str) -> Figure:
     """Draw effectiveness against queries per second, one point per seed."""
     figure, (axes,) = make_figure(f"{measure} against throughput")
     for name, found in results.items():
-        having = [r for r in found if r.has(measure) and r.has("QPS")]
+        having = [r for r in found if {measure, "QPS"} <= r.values.keys()]
         speeds = [r.value("QPS") for r in having]
         axes.plot(speeds, [r.value(measure) for r in having], "o", label=name)
     axes.set(xlabel="queries per second", ylabel=measure)

@@ -15,6 +15,7 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.errors import ConfigurationError, suggest
 from mathamr_kedro.base.parameters import merge_parameters, read_parameters
 from mathamr_kedro.evaluation.metrics.measures import parse_measure
+from mathamr_kedro.evaluation.tables import LAYOUTS
 
 Values = Mapping[str, Any]
 
@@ -102,7 +103,7 @@ class Experiment:
                     f"a stage in condition {condition!r}",
                 )
         for number in self.tables:
-            _expect(number, _list_tables(), "a table of the thesis")
+            _expect(number, LAYOUTS, "a table of the thesis")
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -292,13 +293,6 @@ def _strip(value: Any, place: tuple[str, ...]) -> Any:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
-
-
-def _list_tables() -> Collection[str]:
-    # scipy takes a second to load; a run without an experiment need not wait for it.
-    from mathamr_kedro.evaluation.tables.thesis import LAYOUTS  # noqa: PLC0415
-
-    return LAYOUTS
 
 
 def _expect(value: str, choices: Collection[str], what: str) -> None:

@@ -150,7 +150,7 @@ def _read_rows(
     scores, figures = dict(whole.per_topic), dict(whole.figures)
     for name, result in own.items() if experiment.strategies else ():
         scores |= {f"{name}:{key}": v for key, v in result.per_topic.items()}
-        if result.has("QPS"):
+        if "QPS" in result.values:
             figures[f"{name}:QPS"] = result.value("QPS")
     yield cell.condition, replace(whole, per_topic=scores, figures=figures)
 

@@ -39,7 +39,7 @@ def score(seed: int, *means: float) -> SeedResult:
 def test_published_rows_stand_beside_ours_with_means_over_seeds():
     results = {"a": [score(1, 0.5, 0.4), score(2, 0.7, 0.4)], "b": [score(1, 0.2)]}
     table = read().fill(results, TESTS)
-    assert [row.labels for row in table.rows] == [
+    assert [*table.rows] == [
         ("A", "published, whole collection"), ("A", "here"),
         ("B", "published, whole collection"), ("B", "here"),
         ("C", "published, whole collection"),
@@ -59,7 +59,8 @@ def test_a_row_may_be_several_systems_under_headings():
     results = {"a": [score(1, 0.5, 0.4)], "b": [score(1, 0.5, 0.6)]}
     table = read(columns=columns, rows=rows).fill(results, TESTS)
     assert "Original P'@10" in table.to_markdown()
-    assert [f.value for f in table.rows[1].figures] == pytest.approx([0.4, 0.6])
+    found = [figure.value for figure in table.rows["A", "here"].values()]
+    assert found == pytest.approx([0.4, 0.6])
 
 
 def test_headings_may_be_tested_against_one_of_them():
@@ -71,7 +72,7 @@ def test_headings_may_be_tested_against_one_of_them():
     results = {"a": [score(1, 0.5, 0.4)], "b": [score(1, 0.5, 0.6)]}
     stated = read(columns=columns, rows=rows, baseline="Original")
     table = stated.fill(results, TESTS)
-    marks = [[f.marked for f in row.figures] for row in table.rows]
+    marks = [[f.marked for f in row.values()] for row in table.rows.values()]
     assert marks == [[False, True], [False, False]]
     assert "Bonferroni correction over 2 tests" in table.to_markdown()
     assert {t.baseline for t in table.tests} == {"Original"}

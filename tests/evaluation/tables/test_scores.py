@@ -23,7 +23,7 @@ from mathamr_kedro.evaluation.tables.table import Column, Figure
 LAYOUT = Layout(
     "Modes",
     ("Formula Mode",),
-    {"both": ("Both",), "slt": ("SLT-only",), "none": ("None",)},
+    {"both": "Both", "slt": "SLT-only", "none": "None"},
     (Column("nDCG'", "nDCG'"), Column("MAP'", "MAP'"), Column("QPS", "QPS", 1)),
     baseline="none",
 )
@@ -53,12 +53,12 @@ def test_a_figure_is_shown_instead_of_a_mean():
 
 
 def test_deviation_is_that_of_a_sample():
-    layout = Layout("T", ("Row",), {"a": ("a",)}, (Column("nDCG'", "nDCG'"),))
+    layout = Layout("T", ("Row",), {"a": "a"}, (Column("nDCG'", "nDCG'"),))
     seeds = [result(s, v) for s, v in ((1, 0.4), (2, 0.5))]
-    (spread,) = mean_table(layout, {"a": seeds}).rows[0].figures
+    spread = mean_table(layout, {"a": seeds}).rows["a"]["nDCG'"]
     assert spread.value == pytest.approx(0.45)
     assert spread.std == pytest.approx(np.std([0.4, 0.5], ddof=1))
-    assert mean_table(layout, {"a": seeds[:1]}).rows[0].figures[0].std is None
+    assert mean_table(layout, {"a": seeds[:1]}).rows["a"]["nDCG'"].std is None
 
 
 def test_missing_values_and_seeds_are_refused():
@@ -93,10 +93,10 @@ def test_asterisks_mark_what_differs_from_the_baseline_after_correction():
     results = make_results()
     table = best_seed_table(LAYOUT, results)
     assert len(table.tests) == 4  # two conditions on two measures; QPS has no topics
-    by_name = {row.labels[0]: row for row in table.rows}
-    assert [f.marked for f in by_name["Both"].figures] == [True, True, False]
-    assert [f.marked for f in by_name["SLT-only"].figures] == [False] * 3
-    assert by_name["None"].is_baseline
+    both, slt, _ = table.rows.values()
+    assert [f.marked for f in both.values()] == [True, True, False]
+    assert [f.marked for f in slt.values()] == [False] * 3
+    assert table.baseline == "None"
     assert "Bonferroni correction over 4 tests" in table.notes[-1]
     # slow twin of one cell
     best = {
@@ -104,22 +104,22 @@ def test_asterisks_mark_what_differs_from_the_baseline_after_correction():
     }
     p = stats.ttest_rel(best["both"].per_topic["MAP'"], best["none"].per_topic["MAP'"])
     assert p.pvalue < 0.05 / 4
-    assert by_name["Both"].figures[1].value == best["both"].per_topic["MAP'"].mean()
+    assert both["MAP'"].value == best["both"].per_topic["MAP'"].mean()
 
 
 def test_rows_keep_the_order_of_the_layout_and_missing_ones_are_empty():
     results = make_results()
     del results["slt"]
     table = best_seed_table(LAYOUT, {k: results[k] for k in ("none", "both")})
-    assert [row.labels[0] for row in table.rows] == ["Both", "SLT-only", "None"]
-    assert table.rows[1].figures == (None, None, None)
+    assert [*table.rows] == ["Both", "SLT-only", "None"]
+    assert [*table.rows["SLT-only"].values()] == [None] * 3
     assert len(table.tests) == 2
 
 
 def test_a_baseline_alone_is_tested_against_nothing():
     table = best_seed_table(LAYOUT, {"none": make_results()["none"]})
     assert (table.tests, table.notes) == ((), ())
-    assert table.rows[2].figures[2] == Figure(20.0)
+    assert table.rows["None"]["QPS"] == Figure(20.0)
 
 
 def test_one_seed_for_all_conditions_that_share_models():
@@ -127,8 +127,8 @@ def test_one_seed_for_all_conditions_that_share_models():
     results["both"][0].per_topic["nDCG'"][:] = 0.99
     own = best_seed_table(LAYOUT, results)
     shared = best_seed_table(replace(LAYOUT, same_seed=True), results)
-    assert own.rows[0].figures[2] == Figure(10.0)  # its own best is seed 1
-    assert shared.rows[0].figures[2] == Figure(20.0)  # the baseline's best is seed 2
+    assert own.rows["Both"]["QPS"] == Figure(10.0)  # its own best is seed 1
+    assert shared.rows["Both"]["QPS"] == Figure(20.0)  # the baseline's best: seed 2
 
 
 def test_without_significance_the_note_says_so():
@@ -142,18 +142,18 @@ def test_without_significance_the_note_says_so():
 def test_without_baseline_there_are_no_tests():
     table = best_seed_table(replace(LAYOUT, baseline=None), make_results())
     assert (table.tests, table.notes) == ((), ())
-    assert not any(row.is_baseline for row in table.rows)
+    assert table.baseline is None
 
 
 def test_means_have_deviations_over_seeds():
     results = make_results()
     table = mean_table(LAYOUT, results)
     values = [r.per_topic["nDCG'"].mean() for r in results["both"]]
-    assert table.rows[0].figures[0] == Figure(
+    assert table.rows["Both"]["nDCG'"] == Figure(
         pytest.approx(np.mean(values)), pytest.approx(np.std(values, ddof=1))
     )
-    assert table.rows[0].figures[2] == Figure(20.0, 10.0)
-    assert not any(f.marked for row in table.rows for f in row.figures)
+    assert table.rows["Both"]["QPS"] == Figure(20.0, 10.0)
+    assert not any(f.marked for row in table.rows.values() for f in row.values())
 
 
 def test_one_seed_has_no_deviation():
@@ -176,7 +176,7 @@ def test_rows_with_fewer_seeds_are_noted():
 def test_a_value_that_some_seeds_lack_is_averaged_over_the_others():
     results = make_results()
     results["slt"][0] = SeedResult(1, results["slt"][0].per_topic)
-    assert mean_table(LAYOUT, results).rows[1].figures[2] == Figure(
+    assert mean_table(LAYOUT, results).rows["SLT-only"]["QPS"] == Figure(
         25.0, pytest.approx(np.std([20, 30], ddof=1))
     )
 
@@ -211,9 +211,9 @@ def test_throughput_is_tested_on_the_time_of_each_query():
     results = make_timed()
     table = best_seed_table(TIMED, results)
     assert [t.measure for t in table.tests] == ["nDCG'", "t"] * 2
-    both, slt, _ = table.rows
-    assert (both.figures[1].marked, slt.figures[1].marked) == (True, False)
-    assert both.figures[1].value == pytest.approx(100, rel=0.05)  # QPS, not seconds
+    both, slt, _ = table.rows.values()
+    assert (both["QPS"].marked, slt["QPS"].marked) == (True, False)
+    assert both["QPS"].value == pytest.approx(100, rel=0.05)  # QPS, not seconds
     best = {n: r[1].per_topic["t"] for n, r in results.items()}  # seed 2
     p = stats.ttest_rel(best["both"], best["none"]).pvalue
     assert table.tests[1].p_t == pytest.approx(p)
@@ -234,7 +234,7 @@ def test_times_of_another_machine_are_not_tested():
     assert [(t.condition, t.measure) for t in table.tests] == [
         ("both", "nDCG'"), ("slt", "nDCG'"), ("slt", "t"),
     ]  # fmt: skip
-    assert not table.rows[0].figures[1].marked
+    assert not table.rows["Both"]["QPS"].marked
     assert "Arm, 2 cores (Both)" in table.notes[-1]
 
 
@@ -242,16 +242,16 @@ def test_machines_have_no_common_mean():
     results = make_timed()
     results["both"] = make_timed((A, B, B))["both"]
     table = mean_table(TIMED, results)
-    assert [row.labels[0] for row in table.rows] == [
+    assert [*table.rows] == [
         "Both", "Both on Xeon, 8 cores", "Both on Arm, 2 cores", "SLT-only", "None",
     ]  # fmt: skip
-    whole, first, second = table.rows[:3]
+    whole, first, second, *_ = table.rows.values()
     means = [r.value("nDCG'") for r in results["both"]]
-    assert whole.figures[0].value == pytest.approx(np.mean(means))  # all seeds
-    assert whole.figures[1] is first.figures[0] is second.figures[0] is None
+    assert whole["nDCG'"].value == pytest.approx(np.mean(means))  # all seeds
+    assert (whole.keys(), first.keys(), second.keys()) == ({"nDCG'"}, {"QPS"}, {"QPS"})
     qps = [r.value("QPS") for r in results["both"]]
-    assert first.figures[1] == Figure(pytest.approx(qps[0]))
-    assert second.figures[1].value == pytest.approx(np.mean(qps[1:]))
+    assert first["QPS"] == Figure(pytest.approx(qps[0]))
+    assert second["QPS"].value == pytest.approx(np.mean(qps[1:]))
     (note,) = table.notes
     assert "no common mean: Xeon, 8 cores (Both, SLT-only, None); Arm, 2" in note
     assert "run the experiment again there" in note
@@ -262,7 +262,7 @@ def test_rows_of_machines_keep_the_other_labels():
         TIMED, label_titles=("Mode", "Trees"), rows={"both": ("Both", "OPT+SLT")}
     )
     table = mean_table(layout, {"both": make_timed((A, B, B))["both"]})
-    assert [row.labels for row in table.rows] == [
+    assert [*table.rows] == [
         ("Both", "OPT+SLT"),
         ("Both on Xeon, 8 cores", "OPT+SLT"),
         ("Both on Arm, 2 cores", "OPT+SLT"),

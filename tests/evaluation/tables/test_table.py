@@ -11,7 +11,6 @@ import pytest
 from mathamr_kedro.evaluation.tables.table import (
     Column,
     Figure,
-    Row,
     Table,
     format_figure,
 )
@@ -21,17 +20,23 @@ BEST = Table(
     "Best seed",
     ("Formula Mode",),
     (NDCG, MAP),
-    (
-        Row(("Both (OPT+SLT)",), (Figure(0.4971, marked=True), Figure(0.15))),
-        Row(("None",), (Figure(0.404), None), is_baseline=True),
-    ),
+    {
+        "Both (OPT+SLT)": {"nDCG'": Figure(0.4971, marked=True), "MAP'": 0.15},
+        "None": {"nDCG'": 0.404},
+    },
     ("† Baseline, * p < 0.05",),
+    baseline="None",
 )
 MEANS = Table(
     "Means",
     ("Init", "Learned"),
     (NDCG, Column("s", "Time (min)", decimals=1, scale=1 / 60)),
-    (Row(("Zero", "50 % & more_less"), (Figure(0.494, 0.0021), Figure(600, 6))),),
+    {
+        ("Zero", "50 % & more_less"): {
+            "nDCG'": Figure(0.494, 0.0021),
+            "s": Figure(600, 6),
+        }
+    },
 )
 
 
@@ -49,7 +54,7 @@ def test_markdown_is_aligned_and_marked():
 
 
 def test_bars_in_cells_do_not_break_markdown():
-    table = Table("t", ("Run",), (NDCG,), (Row(("a|b",), (Figure(0.5),)),))
+    table = Table("t", ("Run",), (NDCG,), {"a|b": {"nDCG'": 0.5}})
     assert r"a\|b" in table.to_markdown()
 
 
@@ -80,8 +85,8 @@ def test_groups_of_columns_have_a_heading():
         Column("b", "P'@10", group="MaxSim"),
         Column("c", "nDCG'", group="Single"),
     )
-    row = Row(("β = 1",), (Figure(0.454), Figure(0.209), Figure(0.33)))
-    table = Table("Loss", ("Weight",), columns, (row,))
+    row = {"a": 0.454, "b": 0.209, "c": 0.33}
+    table = Table("Loss", ("Weight",), columns, {"β = 1": row})
     assert "| MaxSim nDCG' | MaxSim P'@10 | Single nDCG' |" in table.to_markdown()
     assert "Weight,MaxSim / nDCG',MaxSim / P'@10" in table.to_csv()
     latex = table.to_latex()
@@ -107,7 +112,7 @@ def test_figures_are_written_as_in_the_thesis(figure, column, text):
 
 def test_unit_of_a_cell_does_not_scale_the_csv():
     column = Column("p", "Params", scale=1e-6, unit="M")
-    table = Table("t", ("Init",), (column,), (Row(("Zero",), (Figure(7_917_123),)),))
+    table = Table("t", ("Init",), (column,), {"Zero": {"p": 7_917_123}})
     assert table.to_csv().splitlines()[1] == "Zero,7917123.0"
 
 
@@ -120,19 +125,12 @@ def test_notes_stand_below_the_table_in_latex():
     assert "footnotesize" not in replace(BEST, notes=()).to_latex()
 
 
-def test_a_row_of_more_figures_than_columns_is_not_cut():
-    row = Row(("None",), (Figure(0.4),) * 3)
-    table = replace(BEST, rows=(row,))
-    with pytest.raises(ValueError, match="shorter"):
-        table.to_markdown()
-
-
 def test_texts_stand_in_the_csv_as_they_are():
-    rows = (
-        Row(("Index",), ("2.79 GB",)),
-        Row(("Memory",), (None,)),
-        Row(("nDCG'",), (Figure(0.5, 0.1),)),
-    )
+    rows = {
+        "Index": {"value": "2.79 GB"},
+        "Memory": {},
+        "nDCG'": {"value": Figure(0.5, 0.1)},
+    }
     table = Table("t", ("Metric",), (Column("value", "Value"),), rows)
     assert table.to_csv().splitlines() == [
         "Metric,Value,Value std", "Index,2.79 GB,", "Memory,,", "nDCG',0.5,0.1",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from mathamr_kedro.evaluation.tables.scores import (
     best_seed_table,
     mean_table,
 )
+from mathamr_kedro.evaluation.tables.table import split_labels
 from mathamr_kedro.evaluation.tables.thesis import (
     LAYOUTS,
     benchmark_table,
@@ -54,9 +57,11 @@ def test_every_table_is_built_and_rendered(number):
         assert len(table.tests) == len(layout.columns) * (len(layout.rows) - 1)
     else:
         table = mean_table(layout, results)
-    assert all(f is not None for row in table.rows for f in row.figures)
+    keys = {column.key for column in table.columns}
+    assert all(row.keys() == keys for row in table.rows.values())
+    assert None not in chain(*(row.values() for row in table.rows.values()))
     for text in (table.to_markdown(), table.to_csv()):
-        assert all(label in text for row in table.rows for label in row.labels)
+        assert all(label in text for label in chain(*map(split_labels, table.rows)))
     body = table.to_latex().partition(r"\midrule")[2].partition(r"\bottomrule")[0]
     assert body.count(r"\\") == len(table.rows)
     assert body.isascii()
@@ -103,7 +108,8 @@ def test_strategies_are_compared_on_one_model():
         for name, values in scores.items()
     }
     table = best_seed_table(layout, results)
-    shown = [row.figures[0].value for row in table.rows if row.figures[0]]
+    figures = [row["nDCG'"] for row in table.rows.values()]
+    shown = [figure.value for figure in figures if figure]
     assert shown == [0.4, 0.1]
 
 
@@ -174,9 +180,9 @@ def test_memory_is_that_of_the_device(number):
     ]
     shown = [next(t for t in found if "Mem" in t) for found in titles]
     assert shown == ["GPU Mem (GB)", "CPU Mem (GB)", "Mem (GB)"]
-    rows = efficiency_table("4.20", {}, "CPU", ("Note.",))
-    assert rows.rows[1].labels == ("CPU peak memory",)
-    assert rows.notes == ("Note.",)
+    table = efficiency_table("4.20", {}, "CPU", ("Note.",))
+    assert "CPU peak memory" in table.rows
+    assert table.notes == ("Note.",)
 
 
 def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
@@ -185,11 +191,12 @@ def test_efficiency_of_the_benchmark_reads_as_in_the_thesis():
         "index_gigabytes": 2.79, "vectors": 21_947_328, "QPS": 2.66,
     }  # fmt: skip
     rows = efficiency_table("4.20", values).rows
-    assert [row.figures[0] for row in rows] == [
+    assert [row["Value"] for row in rows.values()] == [
         "69.2 min/epoch", "9.75 GB", "5,653,808", "2.79 GB", "21,947,328",
         "2.66 queries/sec",
     ]  # fmt: skip
-    assert efficiency_table("4.22", {}).rows[0].figures == (None,)
+    empty = efficiency_table("4.22", {}).rows["Query throughput"]
+    assert empty == {"Value": None}
 
 
 # Published numbers are typed by hand, and no table shows all of them at once.

@@ -12,8 +12,7 @@ from kedro.io import CatalogProtocol, DatasetError
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.cli._options import in_environment
 from mathamr_kedro.cli._tables import print_table
-from mathamr_kedro.evaluation.tables import list_columns
-from mathamr_kedro.evaluation.tables.comparison import tabulate_means
+from mathamr_kedro.evaluation.tables import Table, list_columns
 from mathamr_kedro.project.hints import complete_commands
 
 _MEASURES = 4
@@ -66,22 +65,18 @@ def _show_metrics(metrics: Sequence[Mapping[str, Any]]) -> None:
     for task, name in dict.fromkeys((m["task"], m["topic_set"]) for m in metrics):
         chosen = [m for m in metrics if (m["task"], m["topic_set"]) == (task, name)]
         measures = list(dict.fromkeys(m["measure"] for m in chosen))[:_MEASURES]
-        systems: dict[str, dict[str, float]] = {}
+        rows: dict[str, dict[str, float]] = {
+            "floor (random order)": {m["measure"]: m["floor"] for m in chosen}
+        }
         for m in chosen:
-            systems.setdefault(m["system"], {})[m["measure"]] = m["mean"]
+            rows.setdefault(m["system"], {})[m["measure"]] = m["mean"]
+        rows["ceiling (ideal order)"] = {m["measure"]: m["ceiling"] for m in chosen}
         what = {1: "answers", 2: "formulas"}[task]
-        table = tabulate_means(
-            f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics",
-            systems,
-            {m["measure"]: m["floor"] for m in chosen},
-            {m["measure"]: m["ceiling"] for m in chosen},
-            labels=("floor (random order)", "ceiling (ideal order)"),
-            columns=list_columns(measures),
-            heading="system",
-        )
+        title = f"Task {task} ({what}), {name}: {chosen[0]['topics']} topics"
         click.echo()
-        head, *rows = table.list_lines()
-        print_table(head, rows, table.title)
+        table = Table(title, ("system",), list_columns(measures), rows)
+        head, *lines = table.list_lines()
+        print_table(head, lines, title)
 
 
 def _show_ingestion(statistics: dict[str, Any]) -> None:

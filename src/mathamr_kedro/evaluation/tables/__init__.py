@@ -24,7 +24,6 @@ from mathamr_kedro.evaluation.tables.scores import (
 from mathamr_kedro.evaluation.tables.table import (
     Column,
     Figure,
-    Row,
     Table,
     format_p,
     list_columns,
@@ -40,7 +39,6 @@ __all__ = [
     "Outcome",
     "PaperTable",
     "Results",
-    "Row",
     "ScoredSet",
     "SeedResult",
     "Table",

@@ -31,18 +31,15 @@ from mathamr_kedro.evaluation.stats import (
     compare_with_baseline,
     interval_over_sets,
 )
-from mathamr_kedro.evaluation.tables.comparison import (
-    Outcome,
-    ScoredSet,
-    list_bounds,
-)
+from mathamr_kedro.evaluation.tables.comparison import Outcome, ScoredSet
 from mathamr_kedro.evaluation.tables.scores import SeedResult, describe_tests
 from mathamr_kedro.evaluation.tables.table import (
     Column,
     Content,
     Figure,
-    Row,
+    Labels,
     Table,
+    Values,
     format_figure,
 )
 
@@ -136,7 +133,7 @@ class CollectionScores:
     @property
     def timed(self) -> list[str]:
         """Rows whose searches were timed."""
-        return [row for row, own in self.systems.items() if own.has(_TIME.key)]
+        return [row for row, own in self.systems.items() if _TIME.key in own.values]
 
     @property
     def num_topics(self) -> int:
@@ -275,42 +272,40 @@ class BenchmarkReport:
             s for s in found if s.benchmark.task == task and s.num_topics >= _SEVERAL
         ]
 
-    @property
-    def _share(self) -> str:
-        """Of the intervals."""
-        return f"[{100 * self.tests.confidence:g} %]"
+    def _list_columns(self, measures: Sequence[str], suffix: str = "") -> list[Column]:
+        """Return columns of measures, those that are tested with their differences."""
+        share = f"[{100 * self.tests.confidence:g} %]"
+        columns = []
+        for place, name in enumerate(measures):
+            columns.append(Column(name, f"{name} {share if suffix else ''}".strip()))
+            if place < _HEADLINES:
+                difference = Column(_differ(name), f"to † {share}", signed=True)
+                columns.append(difference)
+        return columns
 
     def _compare_means(self, average: CollectionScores) -> Table:
         """Return the means over sets with their intervals, and those of differences."""
-        sets = self._list_sets(average.benchmark.task)
-        measures, reference = average.benchmark.measures, average.reference
-        columns = []
-        for name in measures:
-            columns += [Column(name, f"{name} {self._share}")]
-            columns += [_difference(name, self._share)]
-        columns.append(_TIME)
-        rows = []
+        sets, reference = self._list_sets(average.benchmark.task), average.reference
+        rows: dict[Labels, Values] = {}
         for row in average.ranked:
-            values: dict[str, Content | float] = dict(
-                average.systems[row].values([_TIME])
-            )
-            for place, name in enumerate(measures):
+            cells: dict[str, Content | float] = {}
+            for place, name in enumerate(average.benchmark.measures):
                 own = [_of_topics(s, row, place) for s in sets]
-                values[name] = self._average_sets(own)
+                cells[name] = self._average_sets(own)
                 if reference is not None and row != reference:
                     other = [_of_topics(s, reference, place) for s in sets]
                     pairs = zip(own, other, strict=True)
-                    difference = self._average_sets([a - b for a, b in pairs])
-                    values[_difference(name).key] = difference
-            rows.append(Row.of((row,), values, columns, row == reference))
+                    cells[_differ(name)] = self._average_sets([a - b for a, b in pairs])
+            rows[row] = {**average.systems[row].values, **cells}
         notes = [
             f"Each set weighs the same: {'; '.join(average.scored.topics)}. Intervals "
             "are over the queries of the sets, not over sets."
         ]
         if reference is not None:
             notes.append("† Reference: the best of its pattern by the first mean.")
+        columns = [*self._list_columns(average.benchmark.measures, "interval"), _TIME]
         title = average.benchmark.title
-        return Table(title, ("System",), tuple(columns), tuple(rows), tuple(notes))
+        return Table(title, ("System",), columns, rows, notes, reference)
 
     def _average_sets(self, sets: Sequence[Any]) -> Figure:
         mean, interval = interval_over_sets(sets, self.tests.confidence)
@@ -318,38 +313,43 @@ class BenchmarkReport:
 
     def _summarise(self) -> Table:
         """Return systems × collections: the headline measures, means and times."""
-        columns = [Column(s.benchmark.name, s.benchmark.title) for s in self.scored]
-        columns.append(_TIME)
-        rows = [self._summarise_row(name) for name in _list_rows(self.scored)]
+        named = {s.benchmark.name: s for s in self.scored}
+        columns = [Column(name, s.benchmark.title) for name, s in named.items()]
+        rows: dict[Labels, Values] = {
+            row: self._summarise_row(row, named) for row in _list_rows(self.scored)
+        }
         floor, ceiling = _BOUNDS
-        lines = {floor: [s.scored.floors for s in self.scored]}
+        bounds = {floor: {n: s.scored.floors for n, s in named.items()}}
         if all(s.reference for s in self.scored):
-            lines[_REFERENCE] = [s.list_means(str(s.reference)) for s in self.scored]
-        lines[ceiling] = [s.scored.ceilings for s in self.scored]
-        for label, values in lines.items():
-            cells = {
-                s.benchmark.name: _join(own[m] for m in s.benchmark.headline)
-                for s, own in zip(self.scored, values, strict=True)
+            bounds[_REFERENCE] = {
+                n: s.list_means(str(s.reference)) for n, s in named.items()
             }
-            rows.append(Row.of((label,), cells, columns))
-        title, notes = "Systems and benchmarks", tuple(self._list_notes())
-        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+        bounds[ceiling] = {n: s.scored.ceilings for n, s in named.items()}
+        for label, means in bounds.items():
+            rows[label] = {
+                n: _join(means[n][m] for m in s.benchmark.headline)
+                for n, s in named.items()
+            }
+        notes, title = self._list_notes(), "Systems and benchmarks"
+        return Table(title, ("System",), [*columns, _TIME], rows, notes)
 
-    def _summarise_row(self, name: str) -> Row:
-        cells: list[Content] = []
+    def _summarise_row(
+        self, row: str, named: Mapping[str, CollectionScores]
+    ) -> dict[str, str | None]:
+        cells: dict[str, str | None] = {}
         times: list[float] = []
-        for s in self.scored:
-            if name not in s.systems:
-                cells.append(None)
-                continue
-            tests = self.comparisons[s.benchmark.name]
-            marked = {t.measure for t in tests if t.condition == name and t.significant}
-            means = s.list_means(name).items()
-            shown = _join(Figure(mean, marked=m in marked) for m, mean in means)
-            cells.append(shown + ("†" if name == s.reference else ""))
-            times += s.systems[name].values([_TIME]).values()
+        for name, s in named.items():
+            if row in s.systems:
+                tests = self.comparisons[name]
+                found = [t for t in tests if t.condition == row and t.significant]
+                marked = {t.measure for t in found}
+                means = s.list_means(row).items()
+                shown = _join(Figure(mean, marked=m in marked) for m, mean in means)
+                cells[name] = shown + ("†" if row == s.reference else "")
+                if row in s.timed:
+                    times.append(s.mean(row, _TIME.key))
         spans = [f"{t:,.0f}" for t in (min(times), max(times))] if times else []
-        return Row((name,), (*cells, "–".join(dict.fromkeys(spans)) or None))
+        return {**cells, _TIME.key: "–".join(dict.fromkeys(spans)) or None}
 
     def _list_notes(self) -> list[str]:
         """Explain the table of all collections."""
@@ -374,33 +374,26 @@ class BenchmarkReport:
         """Return one collection: all measures, intervals, times and sizes."""
         benchmark = scores.benchmark
         tests = self.comparisons[benchmark.name]
-        columns: list[Column] = []
-        for m in benchmark.measures:
-            columns.append(Column(m, m))
-            if m in benchmark.headline:
-                columns.append(_difference(m, self._share))
-        columns += _COSTS
-        rows = []
-        for row in scores.ranked:
-            values: dict[str, Content | float] = dict(
-                scores.systems[row].values(columns)
-            )
-            for t in tests:
-                if t.condition == row:
-                    values[t.measure] = Figure(t.mean, marked=t.significant)
-                    difference = Figure(t.difference, interval=t.interval)
-                    values[_difference(t.measure).key] = difference
-            rows.append(Row.of((row,), values, columns, row == scores.reference))
-        floors, ceilings = scores.scored.floors, scores.scored.ceilings
-        rows += list_bounds(_BOUNDS, floors, ceilings, columns)
+        columns = [*self._list_columns(benchmark.measures), *_COSTS]
+        rows: dict[Labels, Values] = {
+            row: scores.systems[row].values for row in scores.ranked
+        }
+        for t in tests:
+            rows[t.condition] = {
+                **rows[t.condition],
+                t.measure: Figure(t.mean, marked=t.significant),
+                _differ(t.measure): Figure(t.difference, interval=t.interval),
+            }
+        floor, ceiling = _BOUNDS
+        rows |= {floor: scores.scored.floors, ceiling: scores.scored.ceilings}
         notes = (*describe_tests(tests, self.tests), *_list_notes(scores))
         title = f"{benchmark.title}: {count_nouns(scores.num_topics, 'topic')}"
-        return Table(title, ("System",), tuple(columns), tuple(rows), notes)
+        return Table(title, ("System",), columns, rows, notes, scores.reference)
 
 
-def _difference(measure: str, share: str = "") -> Column:
-    """Return the column of differences to the reference."""
-    return Column(f"{measure} difference", f"to † {share}", signed=True)
+def _differ(measure: str) -> str:
+    """Return the key of the column of differences to the reference."""
+    return f"{measure} difference"
 
 
 def _join(scores: Iterable[Figure | float]) -> str:
@@ -418,7 +411,7 @@ def _average(
     """Return the means of each set as if they were topics, and the mean time."""
     columns = zip(*(s.list_means(row).values() for s in sets), strict=False)
     scores = dict(zip(entry.measures, map(np.array, columns), strict=True))
-    times = [own for s in sets for own in s.systems[row].values([_TIME]).values()]
+    times = [s.mean(row, _TIME.key) for s in sets if row in s.timed]
     mean = {_TIME.key: float(np.mean(times))} if len(times) == len(sets) else {}
     return SeedResult(0, scores, mean)
 
@@ -428,7 +421,7 @@ def _of_topics(scores: CollectionScores, row: str, place: int) -> Any:
 
 
 def _list_costs(result: SeedResult) -> dict[str, Any]:
-    time, *others = result.values(_COSTS).items()
+    time, *others = result.figures.items()
     machine = result.machines[_TIME.key].name
     return dict([time, ("machine", machine), *others])
 
@@ -444,7 +437,7 @@ def _list_notes(scores: CollectionScores) -> list[str]:
             "graphs of queries are encoded before it. On "
             f"{'; '.join(used)}. Index: vectors of what may be returned."
         )
-        if any(own.has("training_seconds") for own in timed):
+        if any("training_seconds" in own.values for own in timed):
             notes[-1] += " Training: all epochs, wherever they ran."
     expected = scores.benchmark.queries
     if expected not in (0, scores.num_topics):

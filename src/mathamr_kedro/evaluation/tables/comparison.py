@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from mathamr_kedro.evaluation.tables.scores import (
     SeedResult,
     best_seed_table,
 )
-from mathamr_kedro.evaluation.tables.table import Column, Row, Table, list_columns
+from mathamr_kedro.evaluation.tables.table import Column, Table, list_columns
 from mathamr_kedro.evaluation.tables.thesis import EFFECTIVENESS
 
 Bounds = Mapping[str, float]
@@ -64,7 +64,7 @@ class Outcome:
     """Runs whose results are shown as examples."""
 
     @property
-    def tests(self) -> dict[str, tuple[Comparison, ...]]:
+    def tests(self) -> dict[str, Sequence[Comparison]]:
         """Tests by table: what is behind its asterisks."""
         return {n: t.tests for n, t in self.tables.items() if t.tests is not None}
 
@@ -93,7 +93,7 @@ def plain_layouts(
     title: str, rows: Iterable[str], measures: Sequence[str], baseline: str
 ) -> dict[str, Layout]:
     """Return the tables of an experiment that is none of the thesis."""
-    labels, kind = {name: (name,) for name in rows}, ("Condition",)
+    labels, kind = {name: name for name in rows}, ("Condition",)
     columns = list_columns(measures)
     efficiency = tuple(
         Column(key, text, decimals=1)
@@ -123,40 +123,12 @@ def compare_systems(scored: ScoredSet, config: TestConfig) -> Table:
     layout = Layout(
         f"Task {scored.task}, {scored.name}, {len(scored.topics)} topics",
         ("System",),
-        {name: (name,) for name in scored.systems},
+        {name: name for name in scored.systems},
         shown,
         baseline=first,
         select_by=shown[0].key,
     )
     table = best_seed_table(layout, scored.results, config)
-    labels = ("(random order)", "(ideal order)")
-    bounds = list_bounds(labels, scored.floors, scored.ceilings, shown)
-    return replace(table, rows=(*table.rows, *bounds))
-
-
-def tabulate_means(
-    title: str,
-    systems: Mapping[str, Bounds],
-    floors: Bounds,
-    ceilings: Bounds,
-    labels: tuple[str, str],
-    columns: tuple[Column, ...],
-    heading: str = "System",
-) -> Table:
-    """Return the means of systems below a floor and above a ceiling."""
-    rows = {labels[0]: floors, **systems, labels[1]: ceilings}
-    return Table(
-        title,
-        (heading,),
-        columns,
-        tuple(Row.of((name,), values, columns) for name, values in rows.items()),
-    )
-
-
-def list_bounds(
-    labels: Sequence[str], floors: Bounds, ceilings: Bounds, columns: Sequence[Column]
-) -> Iterator[Row]:
-    """Yield the rows of floor and ceiling, if they are known."""
-    for label, values in zip(labels, (floors, ceilings), strict=True):
-        if any(column.key in values for column in columns):
-            yield Row.of((label,), values, columns)
+    bounds = {"(random order)": scored.floors, "(ideal order)": scored.ceilings}
+    rows = {label: means for label, means in bounds.items() if means}
+    return replace(table, rows={**table.rows, **rows})

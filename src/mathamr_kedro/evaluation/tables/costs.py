@@ -12,7 +12,7 @@ import numpy as np
 
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.evaluation.stats import QUERY_SECONDS, FloatArray
-from mathamr_kedro.evaluation.tables.table import Column, Row, Table
+from mathamr_kedro.evaluation.tables.table import Column, Labels, Table, Values
 
 TASK_COUNTS = {"1": ("vectors", "post_bytes"), "2": ("formulas", "formula_bytes")}
 """Which vectors of a type of post a task searches, and their bytes."""
@@ -146,18 +146,14 @@ def describe_efficiency(efficiency: Mapping[str, Any]) -> Iterator[str]:
         Column("seconds", "Seconds", 2),
         Column("queries_per_second", "Queries per second", 1),
     )
-    rows = [
-        Row.of(
-            (str(row["task"]), row["system"], Machine.read(row["machine"]).name),
-            row,
-            columns,
-        )
+    rows = {
+        (str(row["task"]), row["system"], Machine.read(row["machine"]).name): row
         for row in efficiency["search"]
-    ]
+    }
     labels = ("Task", "System", "Machine")
     batches = {row["queries_per_batch"] for row in efficiency["search"]}
     title = f"Searches, {max(batches, default=1)} at once"
-    yield Table(title, labels, columns, tuple(rows)).to_markdown()
+    yield Table(title, labels, columns, rows).to_markdown()
 
 
 def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
@@ -173,15 +169,14 @@ def _describe_index(index: Mapping[str, Any]) -> Iterator[str]:
         Column("vectors", "Vectors", 0),
         Column("bytes", "MiB", 1, scale=1 / 2**20),
     )
-    rows = []
+    rows: dict[Labels, Values] = {}
     for task, (vectors, size) in TASK_COUNTS.items():
         whole = index["tasks"][task]
         for name in whole["post_types"]:
             found = index["post_types"][name]
             own = {**found, "vectors": found[vectors], "bytes": found[size]}
-            rows.append(Row.of((task, name), own, columns))
-        rows.append(Row.of((task, "together"), whole, columns))
+            rows[task, name] = own
+        rows[task, "together"] = whole
     notes = ("MiB: computed as vectors × numbers × bytes; documents count twice.",)
-    title = "Index by task"
     labels = ("Task", "Post type")
-    yield Table(title, labels, columns, tuple(rows), notes).to_markdown()
+    yield Table("Index by task", labels, columns, rows, notes).to_markdown()

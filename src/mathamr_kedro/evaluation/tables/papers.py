@@ -92,7 +92,8 @@ class PaperTable:
         """
         columns = tuple(map(self._read_column, self.columns))
         own = {name: _join(row, results) for name, row in self.rows.items()}
-        own = {n: f for n, f in own.items() if any(r.values(columns) for r in f)}
+        keys = {c.key for c in columns}
+        own = {n: f for n, f in own.items() if any(keys & r.values.keys() for r in f)}
         if not own:
             return None
         tests = self._test(own, columns, config)

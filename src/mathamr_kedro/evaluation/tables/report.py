@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mathamr_kedro.base.figures import COLOURS, add_legend, draw_bars, make_figure
 from mathamr_kedro.evaluation.metrics import Evaluation, Group, Summary
-from mathamr_kedro.evaluation.tables.comparison import tabulate_means
 from mathamr_kedro.evaluation.tables.costs import describe_efficiency
-from mathamr_kedro.evaluation.tables.table import Row, Table, list_columns
+from mathamr_kedro.evaluation.tables.table import Table, list_columns
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -130,36 +129,32 @@ def _compare(runs: Sequence[ScoredRun]) -> Table:
     evaluation = runs[0].evaluation
     means, protocol = evaluation.summarise(), evaluation.protocol
     counted = int(evaluation.counted.any(axis=1).sum())
-    return tabulate_means(
-        f"Mean over {counted} topics ({_AVERAGED[protocol.average]}), "
-        f"depth {protocol.depth}",
-        {run.system: _scores(run.evaluation.summarise()) for run in runs},
-        {name: summary.floor for name, summary in means.items()},
-        {name: summary.ceiling for name, summary in means.items()},
-        labels=(f"*floor: {protocol.candidates} in random order*",
-                "*ceiling: ideal order*"),
-        columns=list_columns(means, decimals=4),
-    )  # fmt: skip
+    rows = {
+        f"*floor: {protocol.candidates} in random order*": _pick(means, "floor"),
+        **{r.system: _pick(r.evaluation.summarise(), "score") for r in runs},
+        "*ceiling: ideal order*": _pick(means, "ceiling"),
+    }
+    averaged = _AVERAGED[protocol.average]
+    title = f"Mean over {counted} topics ({averaged}), depth {protocol.depth}"
+    return Table(title, ("System",), list_columns(means, decimals=4), rows)
 
 
-def _scores(means: Mapping[str, Summary]) -> dict[str, float]:
-    return {name: summary.score for name, summary in means.items()}
+def _pick(means: Mapping[str, Summary], bound: str) -> dict[str, float]:
+    return {name: getattr(summary, bound) for name, summary in means.items()}
 
 
 def _break_down(runs: Sequence[ScoredRun]) -> Table:
     """Return a row for each kind of topic and system, of few measures."""
-    columns = list_columns(runs[0].evaluation.summarise(), decimals=4)[:_IN_GROUPS]
-    rows = [
-        Row.of(
-            (f"{group.dimension}: {group.value}", str(group.num_topics), run.system),
-            _scores(group.summaries),
-            columns,
+    rows = {
+        (f"{group.dimension}: {group.value}", str(group.num_topics), run.system): _pick(
+            group.summaries, "score"
         )
         for same in zip(*(run.groups for run in runs), strict=True)
         for run, group in zip(runs, same, strict=True)
-    ]
+    }
+    columns = list_columns(runs[0].evaluation.summarise(), decimals=4)[:_IN_GROUPS]
     labels = ("Kind of topic", "Topics", "System")
-    return Table("By kind of topic", labels, columns, tuple(rows))
+    return Table("By kind of topic", labels, columns, rows)
 
 
 def _list_findings(runs: Sequence[ScoredRun]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -28,7 +29,14 @@ from mathamr_kedro.evaluation.stats.significance import (
     TestConfig,
     compare_with_baseline,
 )
-from mathamr_kedro.evaluation.tables.table import Column, Figure, Row, Table
+from mathamr_kedro.evaluation.tables.table import (
+    Column,
+    Figure,
+    Labels,
+    Table,
+    Values,
+    split_labels,
+)
 
 _SPREAD = re.compile(r"mean ± std( over seeds)?")
 """What the titles of tables of means promise."""
@@ -52,25 +60,21 @@ class SeedResult:
     system: str = ""
     """Of which evaluation, and which system of it, they are."""
 
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Means of the measures that have topics, and figures."""
+        scored = {name: own for name, own in self.per_topic.items() if np.size(own)}
+        means = {name: float(np.mean(own)) for name, own in scored.items()}
+        return means | dict(self.figures)
+
     def value(self, name: str) -> float:
         """Return a figure, or the mean of a measure over topics."""
-        if name in self.figures:
-            return self.figures[name]
-        if name in self.per_topic:
-            return float(np.mean(self.per_topic[name]))
-        known = [*self.per_topic, *self.figures]
+        if name in self.values:
+            return self.values[name]
         raise InputError(
-            f"No value {name!r} for seed {self.seed}{suggest(name, known)}; "
-            f"known: {', '.join(known)}"
+            f"No value {name!r} for seed {self.seed}{suggest(name, self.values)}; "
+            f"known: {', '.join(self.values)}"
         )
-
-    def has(self, name: str) -> bool:
-        """Return whether the figure exists, or the measure has topics."""
-        return name in self.figures or np.size(self.per_topic.get(name, ())) > 0
-
-    def values(self, columns: Sequence[Column]) -> dict[str, float]:
-        """Return what exists of some columns, by their keys."""
-        return {c.key: self.value(c.key) for c in columns if self.has(c.key)}
 
     @classmethod
     def read(cls, record: Mapping[str, Any]) -> SeedResult:
@@ -85,7 +89,7 @@ class SeedResult:
             "scores": {
                 name: scores.tolist() for name, scores in self.per_topic.items()
             },
-            "means": {name: self.value(name) for name in self.per_topic},
+            "means": {name: self.values.get(name) for name in self.per_topic},
             "figures": dict(self.figures),
             "machines": {name: m.name for name, m in self.machines.items()},
         }
@@ -108,7 +112,7 @@ class Layout:
 
     title: str
     label_titles: tuple[str, ...]
-    rows: Mapping[str, tuple[str, ...]]
+    rows: Mapping[str, Labels]
     """Labels by condition, in the order of the table."""
     columns: tuple[Column, ...]
     baseline: str | None = None
@@ -175,13 +179,16 @@ def mean_table(
     if all(len(found) <= 1 for found in results.values()):
         title = _SPREAD.sub("one seed", title)
     marked = {(t.condition, t.measure) for t in tests if t.significant}
-    rows = (_list_rows(layout, name, results, marked) for name in layout.rows)
-    notes = (
-        *layout.notes,
-        *_seed_notes(layout, results),
-        *_machine_notes(layout, results),
+    rows = [_list_rows(layout, name, results, marked) for name in layout.rows]
+    notes = (*_seed_notes(layout, results), *_machine_notes(layout, results))
+    return Table(
+        title,
+        layout.label_titles,
+        layout.columns,
+        dict(chain(*rows)),
+        (*layout.notes, *notes),
+        layout.rows.get(layout.baseline or ""),
     )
-    return Table(title, layout.label_titles, layout.columns, (*chain(*rows),), notes)
 
 
 def mean_scores(results: Sequence[SeedResult]) -> dict[str, FloatArray]:
@@ -208,32 +215,39 @@ def describe_tests(tests: Sequence[Comparison], config: TestConfig) -> list[str]
 
 def _list_rows(
     layout: Layout, name: str, results: Results, marked: set[tuple[str, str]]
-) -> Iterator[Row]:
+) -> Iterator[tuple[Labels, Values]]:
     """Yield a published row, ours, and one per machine if there are several."""
     labels, columns = layout.rows[name], layout.columns
     found = results.get(name, ())
     if name in layout.published:
         keys = (c.key for c in columns)
         values = dict(zip(keys, layout.published[name], strict=True))
-        yield Row.of((*labels[:-1], PUBLISHED), values, columns)
+        yield (*split_labels(labels)[:-1], PUBLISHED), values
         if not found:
             return
     machines = {c.key: _list_machines(found, c.key) for c in columns}
     mixed = {key for key, used in machines.items() if len(used) > 1}
-    figures = (
-        None
-        if c.key in mixed
-        else _summarise(found, c, (name, c.tested or c.key) in marked)
-        for c in columns
-    )
-    yield Row(labels, tuple(figures), is_baseline=name == layout.baseline)
-    for machine in dict.fromkeys(m for key in mixed for m in machines[key]):
-        own = {
-            c.key: _summarise([r for r in found if r.machines.get(c.key) == machine], c)
+    yield (
+        labels,
+        {
+            c.key: _summarise(found, c, (name, c.tested or c.key) in marked)
             for c in columns
-            if c.key in mixed
-        }
-        yield Row.of((f"{labels[0]} on {machine.name}", *labels[1:]), own, columns)
+            if c.key not in mixed
+        },
+    )
+    first, *others = split_labels(labels)
+    for machine in dict.fromkeys(m for key in mixed for m in machines[key]):
+        name = f"{first} on {machine.name}"
+        yield (
+            (name, *others) if others else name,
+            {
+                c.key: _summarise(
+                    [r for r in found if r.machines.get(c.key) == machine], c
+                )
+                for c in columns
+                if c.key in mixed
+            },
+        )
 
 
 def _select(layout: Layout, results: Results) -> dict[str, SeedResult]:
@@ -262,7 +276,7 @@ def _gather_tested(
 
 
 def _list_machines(found: Sequence[SeedResult], key: str) -> list[Machine]:
-    having = (r for r in found if r.has(key) and key in r.machines)
+    having = (r for r in found if key in r.values and key in r.machines)
     return list(dict.fromkeys(r.machines[key] for r in having))
 
 
@@ -282,7 +296,8 @@ def _summarise(
     found: Sequence[SeedResult], column: Column, marked: bool = False
 ) -> Figure | None:
     """Return mean and sample deviation (n - 1) over seeds; one seed has none."""
-    values = np.array([r.value(column.key) for r in found if r.has(column.key)])
+    key = column.key
+    values = np.array([r.values[key] for r in found if key in r.values])
     if not values.size:
         return None
     has_std = column.show_std and values.size > 1
@@ -315,7 +330,7 @@ def _machine_notes(layout: Layout, results: Results) -> list[str]:
     titles: dict[tuple[tuple[str, Machine], ...], list[str]] = {}
     for column in layout.columns:
         used = tuple(
-            (" / ".join(labels), machine)
+            (_join(labels), machine)
             for name, labels in layout.rows.items()
             for machine in _list_machines(results.get(name, ()), column.key)
         )
@@ -344,7 +359,11 @@ def _seed_notes(layout: Layout, results: Results) -> list[str]:
     counts = {name: len(results[name]) for name in layout.rows if results.get(name)}
     max_count = max(counts.values(), default=0)
     return [
-        f"{' / '.join(layout.rows[name])}: {count} of {max_count} seeds."
+        f"{_join(layout.rows[name])}: {count} of {max_count} seeds."
         for name, count in counts.items()
         if count < max_count
     ]
+
+
+def _join(labels: Labels) -> str:
+    return " / ".join(split_labels(labels))

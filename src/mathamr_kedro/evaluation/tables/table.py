@@ -60,33 +60,10 @@ class Figure:
 
 Content: TypeAlias = Figure | str | None
 """Content of a cell: a number, a text, or nothing."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One condition."""
-
-    labels: tuple[str, ...]
-    figures: tuple[Content, ...]
-    is_baseline: bool = False
-
-    @classmethod
-    def of(
-        cls,
-        labels: tuple[str, ...],
-        values: Mapping[str, Content | float],
-        columns: Sequence[Column],
-        is_baseline: bool = False,
-    ) -> Row:
-        """Return the row of values by the keys of columns; those not there are empty.
-
-        >>> Row.of(("a",), {"n": 2, "m": None}, list_columns("nmk"))
-        Row(labels=('a',), figures=(Figure(value=2, std=None, marked=False, \
-interval=None), None, None), is_baseline=False)
-        """
-        found = (values.get(column.key) for column in columns)
-        figures = tuple(Figure(v) if isinstance(v, int | float) else v for v in found)
-        return cls(labels, figures, is_baseline)
+Values: TypeAlias = Mapping[str, Content | float]
+"""What a row holds by the keys of columns."""
+Labels: TypeAlias = str | tuple[str, ...]
+"""What a row is called."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +71,14 @@ class Table:
     """A table of figures with one or more columns of labels at the left."""
 
     title: str
-    label_titles: tuple[str, ...]
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    notes: tuple[str, ...] = ()
-    tests: tuple[Comparison, ...] | None = None
+    label_titles: Sequence[str]
+    columns: Sequence[Column]
+    rows: Mapping[Any, Values]
+    """By label, or labels (:data:`Labels`); what a row lacks is empty."""
+    notes: Sequence[str] = ()
+    baseline: Labels | None = None
+    """The row that others are compared with."""
+    tests: Sequence[Comparison] | None = None
     """Those behind its asterisks; ``None``: nothing was to be tested."""
 
     def list_lines(self) -> list[list[str]]:
@@ -132,23 +112,21 @@ class Table:
         A column with deviations has a second one, ``... std``; a column with marks has
         ``... significant`` (1 or 0). If there is a baseline, a column names it.
         """
-        has_baseline = any(row.is_baseline for row in self.rows)
-        header = [*self.label_titles, *(["baseline"] if has_baseline else [])]
-        lines: list[list[object]] = [
-            [*row.labels, *([int(row.is_baseline)] if has_baseline else [])]
-            for row in self.rows
-        ]
+        header = list(self.label_titles)
+        lines: list[list[object]] = [[*split_labels(labels)] for labels in self.rows]
 
         def add(title: str, cells: Iterable[object]) -> None:
             header.append(title)
             for line, cell in zip(lines, cells, strict=True):
                 line.append(cell)
 
-        for place, column in enumerate(self.columns):
+        if self.baseline in self.rows:
+            add("baseline", [int(labels == self.baseline) for labels in self.rows])
+        for column in self.columns:
             title = _full_title(column, " / ")
             # A unit in the cell is dropped with its scale; one in the title stays.
             scale = 1.0 if column.unit else column.scale
-            cells = [row.figures[place] for row in self.rows]
+            cells = [_read_cell(row, column) for row in self.rows.values()]
             figures = [c if isinstance(c, Figure) else None for c in cells]
             add(title, [_csv_value(cell, column, scale) for cell in cells])
             stds = [None if f is None else f.std for f in figures]
@@ -182,6 +160,11 @@ class Table:
             notes = " ".join(_latex(note) for note in self.notes)
             lines.append(rf"\par\smallskip{{\footnotesize {notes}}}")
         return "\n".join([*lines, r"\end{table}", ""])
+
+
+def split_labels(labels: Labels) -> tuple[str, ...]:
+    """Return the labels of a row, one or several."""
+    return (labels,) if isinstance(labels, str) else labels
 
 
 def list_columns(keys: Iterable[str], **options: Any) -> tuple[Column, ...]:
@@ -225,14 +208,17 @@ def format_figure(figure: Content, column: Column) -> str:
 
 def _text_rows(table: Table) -> list[list[str]]:
     rows = []
-    for row in table.rows:
-        first = row.labels[0] + ("†" if row.is_baseline else "")
-        figures = [
-            format_figure(figure, column)
-            for figure, column in zip(row.figures, table.columns, strict=True)
-        ]
-        rows.append([first, *row.labels[1:], *figures])
+    for labels, row in table.rows.items():
+        first, *others = split_labels(labels)
+        first += "†" if labels == table.baseline else ""
+        cells = (format_figure(_read_cell(row, c), c) for c in table.columns)
+        rows.append([first, *others, *cells])
     return rows
+
+
+def _read_cell(row: Values, column: Column) -> Content:
+    cell = row.get(column.key)
+    return Figure(cell) if isinstance(cell, int | float) else cell
 
 
 def _csv_value(cell: Content, column: Column, scale: float) -> str:

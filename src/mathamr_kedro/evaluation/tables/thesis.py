@@ -14,9 +14,11 @@ from mathamr_kedro.evaluation.tables.scores import Layout, SeedResult
 from mathamr_kedro.evaluation.tables.table import (
     Column,
     Figure,
-    Row,
+    Labels,
     Table,
+    Values,
     format_figure,
+    list_columns,
 )
 
 NDCG = Column("nDCG'", "nDCG'")
@@ -27,10 +29,10 @@ EFFECTIVENESS = (NDCG, MAP, P10, BPREF)
 QPS = Column("QPS", "QPS", decimals=1, tested=QUERY_SECONDS)
 
 _FORMULA_MODES = {
-    "both": ("Both (OPT+SLT)",),
-    "opt": ("OPT-only",),
-    "slt": ("SLT-only",),
-    "none": ("None",),
+    "both": "Both (OPT+SLT)",
+    "opt": "OPT-only",
+    "slt": "SLT-only",
+    "none": "None",
 }
 _STRUCTURES = {
     "full_hierarchy": ("Full hierarchy", "MaxSim"),
@@ -39,10 +41,10 @@ _STRUCTURES = {
     "global_single_vector": ("Global VN", "Single-vector"),
 }
 _CONNECTIVITY = {
-    "none": ("None",),
-    "sequential": ("Sequential",),
-    "circular": ("Circular",),
-    "fully_connected": ("Fully Connected",),
+    "none": "None",
+    "sequential": "Sequential",
+    "circular": "Circular",
+    "fully_connected": "Fully Connected",
 }
 _INITIALISATIONS = {
     "zero": ("Zero", "None"),
@@ -53,27 +55,27 @@ _INITIALISATIONS = {
     "mean_typed_projection": ("Mean-pooled", "Typed Proj."),
 }
 _STRATEGIES_HNSW = {
-    "maxsim_hnsw": ("ColBERT MaxSim (ef = 128)",),
-    "two_stage_5000_hnsw": ("Doc-VN + MaxSim (k = 5000)",),
-    "two_stage_1000_hnsw": ("Doc-VN + MaxSim (k = 1000)",),
-    "single_vector_hnsw": ("Single-Vector",),
+    "maxsim_hnsw": "ColBERT MaxSim (ef = 128)",
+    "two_stage_5000_hnsw": "Doc-VN + MaxSim (k = 5000)",
+    "two_stage_1000_hnsw": "Doc-VN + MaxSim (k = 1000)",
+    "single_vector_hnsw": "Single-Vector",
 }
 _STRATEGIES = {
-    "maxsim_exact": ("ColBERT MaxSim•",),
-    "maxsim_hnsw": ("ColBERT MaxSim◦",),
-    "two_stage_5000_exact": ("Doc-VN + MaxSim• (k = 5000)",),
-    "two_stage_5000_hnsw": ("Doc-VN + MaxSim◦ (k = 5000)",),
-    "two_stage_1000_exact": ("Doc-VN + MaxSim• (k = 1000)",),
-    "two_stage_1000_hnsw": ("Doc-VN + MaxSim◦ (k = 1000)",),
-    "single_vector_exact": ("Single-Vector•",),
-    "single_vector_hnsw": ("Single-Vector◦",),
+    "maxsim_exact": "ColBERT MaxSim•",
+    "maxsim_hnsw": "ColBERT MaxSim◦",
+    "two_stage_5000_exact": "Doc-VN + MaxSim• (k = 5000)",
+    "two_stage_5000_hnsw": "Doc-VN + MaxSim◦ (k = 5000)",
+    "two_stage_1000_exact": "Doc-VN + MaxSim• (k = 1000)",
+    "two_stage_1000_hnsw": "Doc-VN + MaxSim◦ (k = 1000)",
+    "single_vector_exact": "Single-Vector•",
+    "single_vector_hnsw": "Single-Vector◦",
 }
 _LOSS_WEIGHTS = {
-    "beta_1": ("β = 1",),
-    "beta_0.7": ("β = 0.7",),
-    "beta_0.5": ("β = 0.5",),
-    "beta_0.3": ("β = 0.3",),
-    "beta_0": ("β = 0",),
+    "beta_1": "β = 1",
+    "beta_0.7": "β = 0.7",
+    "beta_0.5": "β = 0.5",
+    "beta_0.3": "β = 0.3",
+    "beta_0": "β = 0",
 }
 _SECONDS = Column("seconds_per_epoch", "Time/Epoch (s)", decimals=1)
 _MINUTES = Column("seconds_per_epoch", "Time/Epoch (min)", scale=1 / 60)
@@ -223,13 +225,12 @@ def benchmark_table(number: str, ours: Mapping[str, SeedResult]) -> Table:
     """Return Table 4.19 (task 1) or 4.21 (task 2): published systems, then ours."""
     title, published = _PUBLISHED[number]
     keys = [column.key for column in EFFECTIVENESS]
-    found: dict[str, Mapping[str, float | None]] = {
+    rows: dict[Labels, Values] = {
         name: dict(zip(keys, values, strict=True)) for name, *values in published
     }
-    found |= {f"Ours / {name}": own.values(EFFECTIVENESS) for name, own in ours.items()}
-    rows = (Row.of((name,), values, EFFECTIVENESS) for name, values in found.items())
+    rows |= {f"Ours / {name}": own.values for name, own in ours.items()}
     title = f"Table {number}: {title}, ARQMath-3"
-    return Table(title, ("System",), EFFECTIVENESS, tuple(rows))
+    return Table(title, ("System",), EFFECTIVENESS, rows)
 
 
 def efficiency_table(
@@ -246,15 +247,18 @@ def efficiency_table(
         device: whose memory it is, ``CPU`` or ``GPU``.
         notes: below the table.
 
-    >>> efficiency_table("4.22", {"formulas": 21515119, "QPS": 2.19}).rows[0]
-    Row(labels=('Number of indexed formulas',), figures=('21,515,119',), \
-is_baseline=False)
+    >>> efficiency_table("4.22", {"formulas": 21515119}).rows
+    {'Number of indexed formulas': {'Value': '21,515,119'}, \
+'Query throughput': {'Value': None}}
     """
     title, lines = EFFICIENCY[number]
-    known = [line for line in lines if line.key in values]
-    shown = {c.key: format_figure(Figure(values[c.key]), c) for c in known}
-    rows = tuple(
-        Row((c.title.replace("{device}", device).strip(),), (shown.get(c.key),))
-        for c in lines
-    )
-    return Table(title, ("Metric",), (Column("value", "Value"),), rows, notes)
+    shown = {
+        line: format_figure(Figure(values[line.key]), line)
+        for line in lines
+        if line.key in values
+    }
+    rows = {
+        line.title.replace("{device}", device).strip(): {"Value": shown.get(line)}
+        for line in lines
+    }
+    return Table(title, ("Metric",), list_columns(["Value"]), rows, notes)

@@ -22,23 +22,23 @@ from mathamr_kedro.evaluation.tables.scores import SeedResult, mean_scores
 from mathamr_kedro.evaluation.tables.table import (
     MISSING,
     Column,
-    Content,
     Figure,
-    Row,
+    Labels,
     Table,
+    Values,
     format_p,
     list_columns,
 )
 
-Values = Mapping[str, Any]
+Version = Mapping[str, Any]
 
 _CHANGES = 4
 """Changes of a version that its summary names."""
 
 
-def list_collections(result: Values) -> Values:
+def list_collections(result: Version) -> Version:
     """Return the parts of a result: those of a benchmark by name, or the only one."""
-    parts: Values = result.get("collections", {result.get("experiment", ""): result})
+    parts: Version = result.get("collections", {result.get("experiment", ""): result})
     return parts
 
 
@@ -62,7 +62,7 @@ class Change(NamedTuple):
         return f"{where}: {self.name}" if where else self.name
 
 
-def list_changes(old: Values, new: Values) -> list[Change]:
+def list_changes(old: Version, new: Version) -> list[Change]:
     """Return settings, data and software that differ between two results."""
     facts = [
         Change(name, before, after)
@@ -72,7 +72,7 @@ def list_changes(old: Values, new: Values) -> list[Change]:
     return [*facts, *_compare_settings(old["settings"], new["settings"])]
 
 
-def summarise_version(result: Values) -> tuple[str, str, str, str]:
+def summarise_version(result: Version) -> tuple[str, str, str, str]:
     """Return collection, rows, seeds and cells of a version."""
     parts = list_collections(result).values()
     rows = dict.fromkeys(row for part in parts for row in part["rows"])
@@ -87,7 +87,7 @@ def summarise_version(result: Values) -> tuple[str, str, str, str]:
     )
 
 
-def describe_changes(before: Values | None, result: Values) -> str:
+def describe_changes(before: Version | None, result: Version) -> str:
     """Describe what a version changed, compared with the one before it."""
     if before is None:
         return "the first"
@@ -105,7 +105,7 @@ def describe_changes(before: Values | None, result: Values) -> str:
     return "; ".join(named) or "nothing: the same settings"
 
 
-def _describe_data(part: Values) -> str:
+def _describe_data(part: Version) -> str:
     posts = part.get("posts")
     size = f", {posts:,} posts" if posts is not None else ""
     return f"{part['collection'][:6]}{size}"
@@ -124,9 +124,12 @@ class VersionComparison(NamedTuple):
         """Return settings that differ, what is the same, and the values with tests."""
         parts = [f"**{self.title}**"]
         if self.changes:
-            rows = (Row((c.label,), (_show(c.old), _show(c.new))) for c in self.changes)
+            rows = {
+                c.label: {"old": _show(c.old), "new": _show(c.new)}
+                for c in self.changes
+            }
             columns, labels = list_columns(("old", "new")), ("Setting",)
-            table = Table("Settings that differ", labels, columns, tuple(rows))
+            table = Table("Settings that differ", labels, columns, rows)
             parts.append(table.to_markdown().strip())
         parts += self.notes
         if self.values.rows:
@@ -135,8 +138,8 @@ class VersionComparison(NamedTuple):
 
 
 def compare_versions(
-    old: Values,
-    new: Values,
+    old: Version,
+    new: Version,
     measure: str | None = None,
     config: TestConfig | None = None,
 ) -> VersionComparison:
@@ -171,7 +174,7 @@ _Pair = tuple[FloatArray, FloatArray]
 
 
 def _pair_scores(
-    old: Values, new: Values, measure: str | None
+    old: Version, new: Version, measure: str | None
 ) -> Iterator[tuple[_Key, _Pair]]:
     both = [
         (_read_scores(old, row), _read_scores(new, row), row) for row in new["rows"]
@@ -191,13 +194,13 @@ def _pair_scores(
                     yield (row, name), pair
 
 
-def _read_scores(result: Values, row: str) -> dict[str, FloatArray]:
+def _read_scores(result: Version, row: str) -> dict[str, FloatArray]:
     """Return the means over seeds by measure, one per topic."""
     return mean_scores([SeedResult.read(own) for own in result["rows"].get(row, ())])
 
 
 def _align_topics(
-    old: Values, new: Values, first: FloatArray, second: FloatArray
+    old: Version, new: Version, first: FloatArray, second: FloatArray
 ) -> _Pair | None:
     """Return the scores of the topics that both have; ``None`` if that is unknown.
 
@@ -236,28 +239,27 @@ def _tabulate(
         Column("high", "to", 4, group=interval),
         *list_columns(("p", "p corrected", "topics")),
     )
-    rows = []
+    rows: dict[Labels, Values] = {}
     for key, (first, second) in pairs.items():
         old, new = float(first.mean()), float(second.mean())
-        values: dict[str, Content | float] = {
+        rows[key] = {
             "old": old, "new": new, "difference": new - old, "topics": str(first.size)
         }  # fmt: skip
         if key in tests:
             test = tests[key]
             p, corrected = map(format_p, test.p_values(config))
-            values |= {
+            rows[key] = {
+                **rows[key], "p": p, "p corrected": corrected,
                 "difference": Figure(new - old, marked=test.significant),
                 "low": test.interval.low, "high": test.interval.high,
-                "p": p, "p corrected": corrected,
             }  # fmt: skip
-        rows.append(Row.of(key, values, columns))
     how = config.describe(len(tests)).replace("topics,", "topics (means over seeds),")
     note = f"* p < {config.alpha:g}: {how}. Intervals by bootstrap over topics."
     notes = (note,) if tests else ()
-    return Table("Values that differ", ("Row", "Measure"), columns, tuple(rows), notes)
+    return Table("Values that differ", ("Row", "Measure"), columns, rows, notes)
 
 
-def _pair_facts(old: Values, new: Values) -> Iterator[tuple[str, Any, Any]]:
+def _pair_facts(old: Version, new: Version) -> Iterator[tuple[str, Any, Any]]:
     yield "topic set", old["topic_set"], new["topic_set"]
     yield "collection", _describe_data(old), _describe_data(new)
     yield "AMR parser", old.get("amr_parser"), new.get("amr_parser")
@@ -267,11 +269,11 @@ def _pair_facts(old: Values, new: Values) -> Iterator[tuple[str, Any, Any]]:
         yield f"version of {package}", before[package], after[package]
 
 
-def _list_seeds(result: Values) -> list[int]:
+def _list_seeds(result: Version) -> list[int]:
     return sorted({found["seed"] for row in result["rows"].values() for found in row})
 
 
-def _compare_settings(old: Values, new: Values) -> list[Change]:
+def _compare_settings(old: Version, new: Version) -> list[Change]:
     """Return the settings that differ; one that does in all conditions once."""
     conditions = [name for name in new["conditions"] if name in old["conditions"]]
     found: dict[tuple[str, str, str], tuple[Change, list[str]]] = {}
