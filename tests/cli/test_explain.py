@@ -13,7 +13,6 @@ from kedro.io import DataCatalog, MemoryDataset
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.cli.explain import command
-from mathamr_kedro.datasets import BuiltIndex
 from mathamr_kedro.formula import trees_from_latex
 from mathamr_kedro.project import search as project_search
 from mathamr_kedro.systems import Rankings
@@ -43,11 +42,9 @@ def ranker(monkeypatch: pytest.MonkeyPatch) -> Asked:
     asked = Asked()
     indexes = {
         f"{name}.index": MemoryDataset(
-            BuiltIndex(
-                name,
-                Path(),
-                {"rankings": {"formulas": [name]}},
-                lambda index=index: index,
+            SimpleNamespace(
+                list_rankings=lambda target, name=name: [name],
+                open=lambda index=index: index,
             ),
             copy_mode="assign",
         )

@@ -37,8 +37,10 @@ def read(formula):
     return trees_from_latex(formula.latex)
 
 
-def run(rank, queries=QUERIES, **options):
-    return run_system(Rankings({"posts": {"x": rank}}), "x", queries, **options)
+def run(rank, queries=QUERIES, device="cpu", **options):
+    index = Rankings({"posts": {"x": rank}})
+    index.device = device
+    return run_system(index, "x", queries, **options)
 
 
 def test_batches_change_nothing():
