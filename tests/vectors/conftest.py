@@ -39,9 +39,9 @@ def draw_query(seed=0, formulas=2, sentences=2, width=WIDTH):
     return PostVectors.of([post._replace(post_type="topic", key="A.1")]).entry(0)
 
 
-def make_store(folder, posts, dtype="float32", per_shard=7):
+def make_store(folder, posts, dtype="float32", per_shard=7, encoder=ENCODER):
     width = posts[0].vectors.shape[1]
-    with StoreWriter(folder, ENCODER, width, dtype) as writer:
+    with StoreWriter(folder, encoder, width, dtype) as writer:
         for a in range(0, len(posts), per_shard):
             some = posts[a : a + per_shard]
             writer.write(PostVectors.of(some), GraphRange("posts", a, a + len(some)))

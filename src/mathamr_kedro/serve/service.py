@@ -115,6 +115,7 @@ class SearchService:
 
     def _open(self) -> None:
         config = self._config
+        self._index: UpdatableIndex | None = None
         self.searcher: Searcher = open_search(
             config.env, config.data_root, config.system
         )
@@ -249,11 +250,17 @@ class SearchService:
         return DeleteResponse(tuple(ids))
 
     def _find_index(self) -> UpdatableIndex:
-        config = self._config
-        try:
-            return open_updatable_index(config.env, config.data_root, _WRITE_SECONDS)
-        except MathAMRError as exc:
-            raise IndexUnavailableError(str(exc)) from exc
+        """Return what is changed; parser and encoder stay loaded for the next change.
+
+        Raises:
+            IndexUnavailableError: it cannot be opened.
+        """
+        self.catch_up()
+        if self._index is None:
+            config = self._config
+            root, seconds = config.data_root, _WRITE_SECONDS
+            self._index = open_updatable_index(config.env, root, seconds)
+        return self._index
 
 
 def draw_trees(latex: str) -> TreesResponse:

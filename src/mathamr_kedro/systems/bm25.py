@@ -25,8 +25,8 @@ small index with the same statistics; ``bm25_graph`` does not find them.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self, TypeAlias, get_args
 
@@ -128,6 +128,8 @@ class Bm25Index(TextIndex):
     ) -> None:
         super().__init__(name, finds)
         self._data, self._folder = data, folder
+        self._terms: dict[PostId, tuple[Post, list[str]]] = {}
+        """Of posts that were added, and what belongs to them: read once."""
 
     def rank(
         self,
@@ -217,8 +219,18 @@ class Bm25Index(TextIndex):
                     posts[key] = post
                     keys.update([key] if answers else [])
         data = Collection(posts=posts.values)
-        read = _read_posts(self._name, data, _RETURNED + _OTHERS)
-        return [row for row in read if row[0] in keys]
+        types = _RETURNED + _OTHERS
+        read = _read_posts(self._name, data, types, self._list_terms)
+        found = [row for row in read if row[0] in keys]
+        self._terms = {key: self._terms[key] for key in posts if key in self._terms}
+        return found
+
+    def _list_terms(self, post: Post) -> list[str]:
+        known = self._terms.get(post.post_id)
+        if known is None or known[0] != post:
+            known = post, _list_terms(self._name, post)
+            self._terms[post.post_id] = known
+        return known[1]
 
 
 class PostTermIndex(TermIndex):
@@ -316,9 +328,19 @@ class FormulaTermIndex:
 
 
 def _read_posts(
-    system: str, data: Collection, types: tuple[str, ...]
+    system: str,
+    data: Collection,
+    types: tuple[str, ...],
+    list_terms: Callable[[Post], list[str]] | None = None,
 ) -> TypedDocuments:
-    """Yield the posts of some types with their terms."""
+    """Yield the posts of some types with their terms.
+
+    Args:
+        system: which terms.
+        data: with the posts.
+        types: of post.
+        list_terms: gives the terms of a post by itself.
+    """
     total = data.count(types)
     if system == "bm25_graph":
         records = (r for r in data.graphs() if r.post_type in types)
@@ -327,7 +349,7 @@ def _read_posts(
             terms = list_graph_terms(read_math_graph(record.graph))
             yield record.graph_id, record.post_type, terms
         return
-    list_terms = _text_terms if system != "bm25_fields" else _titled_terms
+    list_terms = list_terms or partial(_list_terms, system)
     questions: dict[str, list[str]] = {}
     if system != "bm25" and "answer" in types:
         questions = {
@@ -355,6 +377,10 @@ def _read_formulas(
     for key, formula in told:
         trees = trees_of(formula) if needs_trees else None
         yield key, _formula_terms(system, formula, trees)
+
+
+def _list_terms(system: str, post: Post) -> list[str]:
+    return _titled_terms(post) if system == "bm25_fields" else _text_terms(post)
 
 
 def _text_terms(text: Post | Query) -> list[str]:

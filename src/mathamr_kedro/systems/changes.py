@@ -154,6 +154,8 @@ class ChangeStore:
             "were added again (`mathamr index add`, or `mathamr index sync`)"
         )
         self._file = RecordFile(self.folder / _POSTS, remedy)
+        self._known: dict[str, tuple[bytes, Change]] = {}
+        """What was read before: most of it is the same the next time."""
         self.cache = VectorCache(self.folder / _VECTORS)
 
     def read(self) -> Changes:
@@ -164,7 +166,7 @@ class ChangeStore:
         """
         if not self.folder.exists():  # nothing was ever changed
             return Changes()
-        return Changes.of(_read_all(self._file.read()), self.cache)
+        return Changes.of(self._parse(self._file.read()), self.cache)
 
     def read_version(self) -> str:
         """Return what differs after each change, without reading all."""
@@ -182,7 +184,7 @@ class ChangeStore:
             with replace_folder(self.folder) as part:
                 RecordFile(part / _POSTS, "").create()
         with self._file.changing() as records:
-            before = _read_all(records)
+            before = self._parse(records)
             posts = dict(before)
             yield posts
             for key in before.keys() - posts.keys():
@@ -190,6 +192,15 @@ class ChangeStore:
             for key, change in posts.items():
                 if change != before.get(key):
                     records[json.dumps(key)] = _write(change)
+
+    def _parse(self, records: Mapping[str, bytes]) -> dict[PostId, Change]:
+        known = self._known
+        self._known = {
+            key: known[key] if known.get(key, (b"",))[0] == content
+            else (content, _read(content))
+            for key, content in records.items()
+        }  # fmt: skip
+        return {json.loads(key): found for key, (_, found) in self._known.items()}
 
     def forget_synced(self) -> None:
         """Forget what was synced with a folder: the stages have just read it."""
@@ -201,10 +212,6 @@ class ChangeStore:
                 del posts[key]
         if gone:
             self.cache.drop(gone)
-
-
-def _read_all(records: Mapping[str, bytes]) -> dict[PostId, Change]:
-    return {json.loads(key): _read(content) for key, content in records.items()}
 
 
 def _write(change: Change) -> bytes:

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from mathamr_kedro.systems.changes import (
 )
 from mathamr_kedro.vectors import PostEntry, PostParts, PostVectors, UpdatedPosts
 from mathamr_kedro.vectors.points import check_size
+
+logger = logging.getLogger(__name__)
 
 EncodePost: TypeAlias = Callable[[Post], PostEntry]
 
@@ -119,11 +122,48 @@ def encode_posts(
     return found
 
 
-def lay_out(entries: Iterable[PostEntry], base: PostParts) -> PostParts:
-    """Return vectors of posts as those of the base are laid out."""
-    rows = list(entries)
-    parts = [PostVectors.of(rows).astype(base.dtype)] if rows else []
-    return PostParts(parts, base.encoder, base.width, base.dtype)
+class AddedPosts:
+    """Vectors of the posts that were added, laid out as those of the base.
+
+    What is the same after another change is neither encoded nor laid out again.
+    """
+
+    def __init__(self, base: PostParts) -> None:
+        self._base, self._texts = base, dict[PostId, Post]()
+        self._vectors = PostVectors.of((), width=base.width).astype(base.dtype)
+
+    def update(
+        self, changes: Changes, load_encoder: Callable[[], EncodePost] | None = None
+    ) -> PostParts:
+        """Return the vectors of the posts that are added now.
+
+        Args:
+            changes: which posts.
+            load_encoder: as in :func:`encode_posts`.
+        """
+        base, added = self._base, changes.added
+        new = [p for key, p in added.items() if self._texts.get(key) != p]
+        found = encode_posts(new, base.encoder, changes.cache, load_encoder)
+        changes.cache.keep(base.encoder, found.made)
+        kept = [
+            row
+            for row, key in enumerate(self._vectors.keys)
+            if added.get(key) == self._texts[key]
+        ]
+        laid = PostVectors.of(list(found.entries.values()), width=base.width)
+        self._vectors = PostVectors.join(
+            [self._vectors.take(kept), laid.astype(base.dtype)]
+        )
+        self._texts = {key: added[key] for key in self._vectors.keys}
+        if lost := added.keys() - self._texts.keys():
+            logger.warning(
+                "%s posts that were added cannot be found: %s",
+                len(lost),
+                found.failures[0].detail
+                if found.failures
+                else "the next `mathamr search` encodes them with the present encoder",
+            )
+        return PostParts([self._vectors], base.encoder, base.width, base.dtype)
 
 
 class UpdatableIndex:
@@ -238,16 +278,14 @@ class UpdatableIndex:
     def status(self) -> IndexStatus:
         """Describe what there is; changes nothing."""
         changes, base = self._changes.read(), self._base
-        added = changes.added.values()
-        entries = encode_posts(added, base.encoder, changes.cache, None).entries
-        laid_out = lay_out(entries.values(), base)
-        posts = UpdatedPosts(base, laid_out, changes.deleted, changes.added)
+        added = AddedPosts(base).update(changes)
+        posts = UpdatedPosts(base, added, changes.deleted, changes.added)
         return IndexStatus(
             base.encoder,
             len(posts),
-            len(entries),
+            len(added),
             sum(key in base for key in changes.deleted),
-            len(added) - len(entries),
+            len(changes.added) - len(added),
             posts.count_formulas(),
         )
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from mathamr_kedro.base.errors import MalformedInputError, MissingInputError
 from mathamr_kedro.base.hits import Hits
-from mathamr_kedro.base.records import Post
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import QueryParts, name_part
 from mathamr_kedro.graph import DOCUMENT
@@ -27,7 +26,7 @@ from mathamr_kedro.systems.mathamr_plus.strategies import (
 )
 from mathamr_kedro.systems.query import Query, Target, Term
 from mathamr_kedro.systems.registry import OWN
-from mathamr_kedro.systems.updates import encode_posts, lay_out
+from mathamr_kedro.systems.updates import AddedPosts
 from mathamr_kedro.vectors import (
     BuiltIndex,
     PostEntry,
@@ -125,8 +124,6 @@ class MathAMRPlusIndex(Index):
         self._read_parents, self.topics = read_parents, topics
         self._encoder, self.device = encoder, device
         self._changes = Changes()
-        self._entries: dict[Post, PostEntry] = {}
-        """Vectors of posts that were added."""
 
     def list_rankings(self, target: Target) -> Sequence[str]:
         """Return the names of the strategies; formulas are found in one way."""
@@ -199,38 +196,15 @@ class MathAMRPlusIndex(Index):
         Posts are encoded, unless an encoder did that before; without one, those that
         have no vectors are not found.
         """
-        self._changes, base = changes, self._built.posts
+        self._changes, self.index = changes, self._built
         self.__dict__.pop("_questions", None)
-        entries = self._encode_added()
-        self.index = self._built
         if changes:
-            added = lay_out(entries, base)
+            encoder = self._encoder
+            load = None if encoder is None else lambda: encoder.encode_post
+            added = self._added.update(changes, load)
             self.index = UpdatedIndex(
                 self._built, added, changes.deleted, changes.added
             )
-
-    def _encode_added(self) -> list[PostEntry]:
-        added, name = self._changes.added.values(), self._built.posts.encoder
-        new = [post for post in added if post not in self._entries]
-        encoder = self._encoder
-        load = None if encoder is None else lambda: encoder.encode_post
-        found = encode_posts(new, name, self._changes.cache, load)
-        self._changes.cache.keep(name, found.made)
-        entries = found.entries
-        known = self._entries | {
-            p: entries[p.post_id] for p in new if p.post_id in entries
-        }
-        self._entries = {post: known[post] for post in added if post in known}
-        lost = [post.post_id for post in added if post not in known]
-        if lost:
-            logger.warning(
-                "%s posts that were added cannot be found: %s",
-                len(lost),
-                found.failures[0].detail
-                if found.failures
-                else "the next `mathamr search` encodes them with the present encoder",
-            )
-        return list(self._entries.values())
 
     def verify(self) -> None:
         """Read the vectors whole."""
@@ -262,6 +236,10 @@ class MathAMRPlusIndex(Index):
             return None
         (entry,) = self.topics.read([key]).entries()
         return entry._replace(key=query.key)
+
+    @cached_property
+    def _added(self) -> AddedPosts:
+        return AddedPosts(self._built.posts)
 
     @cached_property
     def _questions(self) -> Mapping[PostId, PostId]:
