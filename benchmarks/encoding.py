@@ -71,7 +71,7 @@ def main() -> None:
             positions = np.tile(np.arange(len(shards)), rounds)
             started = clock()
             count = sum(
-                len(part.positions)
+                len(part)
                 for part in encode_shards(model, shards, positions, args.batch)
             )
             seconds = clock() - started

@@ -175,7 +175,6 @@ def measure_store(shared: Path) -> None:
             print_row("formulas / visually distinct", f"{count:,} / {visuals:,}", "")
             sources = {"+".join(key): n for key, n in store.count_sources().items()}
             print("   sources:", sources)
-            print("   deviations:", store.describe(max_reasons=8)["deviations"])
             ids = [formula.visual_id for formula in formulas]
             start = time.process_time()
             for visual_id in ids:

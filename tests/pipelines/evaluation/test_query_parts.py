@@ -9,15 +9,14 @@ import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.corpus import name_part
-from mathamr_kedro.pipelines.evaluation.searches import rank
 from mathamr_kedro.project.search import open_search
-from tests.pipelines.graph_world import open_session
+from mathamr_kedro.systems.mathamr_plus import open_vectors
+from tests.pipelines.graph_world import open_catalog, open_session
 from tests.pipelines.search_world import TEXTS, TITLES, build_index
 
 pytestmark = pytest.mark.slow
 
 PARTS = ("formulas", "words")
-DATASETS = ("topics", "posts", "formula_trees")
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +27,11 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def search(data: Path, **strategy):
-    session = open_session(data)
-    context = session.load_context()
     strategies = [{"query_parts": p, **strategy} for p in ("all", *PARTS)]
-    inputs = {name: context.catalog.load(name) for name in DATASETS}
-    runs = rank(
-        context.catalog.load("mathamr_plus.index"),
-        **inputs,
-        topic_graphs=context.catalog.load("topic_math_graphs"),
-        indexing=context.params["indexing"] | {"engine": {"engine": "exact"}},
-        parameters={"strategies": strategies},
-    )
+    with open_session(data, evaluation={"strategies": strategies}) as session:
+        namespaces = ["evaluation.mathamr_plus"]
+        session.run(pipeline_names=["evaluation"], namespaces=namespaces)
+    runs = open_catalog(data).load("mathamr_plus.runs")
     return {run.name: run for run in runs if run.task == 1}
 
 
@@ -54,11 +47,11 @@ def test_one_run_has_a_row_for_each_part(data: Path, retrieval: str) -> None:
 
 def test_a_part_is_encoded_as_a_text_of_its_own(data: Path) -> None:
     """What the stages made of a part is what a person gets who types it."""
-    index = open_session(data).load_context().catalog.load("mathamr_plus.index")
+    folder = open_catalog(data).load("mathamr_plus.model").vectors_folder
+    topics = open_vectors(folder).topics
     searcher = open_search("test", str(data))
     try:
         encoder = searcher._encoder
-        topics = index.vectors.topics
         query = encoder.read_text(f"{TITLES['1']}\n\n{TEXTS['1']}")
         for part in PARTS:
             (stored,) = topics.read([name_part("A.1", part)]).entries()
