@@ -96,9 +96,13 @@ def release_encoder(
 
 
 def find_model(folder: Path) -> Path:
-    """Return the folder of the model, given that or the folder of its training."""
+    """Return the folder of the model, given that or the folder of its training.
+
+    A training of the stage has a folder around that.
+    """
     inner = Path(folder) / MODEL
-    return inner if (inner / CONFIG).is_file() else Path(folder)
+    places = (place for place in (inner / MODEL, inner) if (place / CONFIG).is_file())
+    return next(places, Path(folder))
 
 
 def has_same_weights(one: Path, two: Path) -> bool:

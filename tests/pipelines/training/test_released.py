@@ -18,10 +18,10 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError, fin
 from mathamr_kedro.cli.export import release
 from mathamr_kedro.experiments.cells import CellOutputs, CellRecord, tabulate_results
 from mathamr_kedro.learning.__main__ import main
-from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.learning.trainer import EncoderLearner
 from mathamr_kedro.model.mathamr_plus import MathAMRPlus
 from mathamr_kedro.model.weights import load_model, save_model
+from mathamr_kedro.systems.mathamr_plus.encoder import FACTS
 from tests.pipelines.graph_world import PROJECT, open_catalog, run_stage
 from tests.pipelines.training_world import (
     read_weights,
@@ -137,17 +137,17 @@ def test_card_shows_the_scores_of_these_weights(
         out = tmp_path / f"out-{number}"
         release_from(trained, out, "--model", str(source))
         assert table in (out / "README.md").read_text()
-    model = load_model(folder / MODEL)
+    model = load_model(encoder.model_folder)
     with torch.no_grad():
         model.nodes.content += 1
-    save_model(copy / MODEL, model)
+    save_model(copy / encoder.model_folder.relative_to(folder), model)
     release_from(trained, out, "--model", str(copy), "--replace")
     assert table not in (out / "README.md").read_text()
 
 
 def test_model_of_other_graphs_is_not_released(trained: Path, tmp_path: Path) -> None:
     catalog = open_catalog(trained)
-    model = catalog.load("mathamr_plus.model").model
+    model = catalog.load("mathamr_plus.model").network
     schema = replace(model.schema, num_node_types=7)
     save_model(tmp_path / "small", MathAMRPlus(model.config, schema))
     with pytest.raises(ConfigurationError, match="num_node_types=7"):
@@ -179,15 +179,15 @@ def test_encoder_is_used_without_pairs(
 def test_encoder_that_was_not_trained_here_is_not_released(
     trained: Path, released: Path, tmp_path: Path
 ) -> None:
-    note = Path(open_catalog(trained)["mathamr_plus.model"]._describe()["filepath"])
-    before = note.read_text()
+    facts = open_catalog(trained).load("mathamr_plus.model").model / FACTS
+    before = facts.read_text()
     copied = {"best_epoch": 0, "start_from": str(released)}
-    note.write_text(json.dumps(json.loads(before) | copied))
+    facts.write_text(json.dumps(json.loads(before) | copied))
     try:
         with pytest.raises(ConfigurationError, match="released already"):
             release_from(trained, tmp_path / "again")
     finally:
-        note.write_text(before)
+        facts.write_text(before)
 
 
 def test_training_starts_from_the_weights_and_shape(
@@ -225,7 +225,7 @@ def test_other_labels_under_the_name_are_numbered_anew(
     released: Path, other: Path
 ) -> None:
     def load():
-        return open_catalog(other).load("mathamr_plus.prepared").list()[0]
+        return open_catalog(other).load("mathamr_plus.prepared")
 
     before = load()
     file = released / "types.json"
@@ -258,7 +258,7 @@ def test_graphs_with_numbers_of_their_own_are_refused(
         run_training(trained, start_from=str(swapped), num_epochs=0)
     assert isinstance(find_cause(caught.value), ConfigurationError)
     # And without Kedro.
-    graphs = open_catalog(trained).load("mathamr_plus.prepared").list()[0]
+    graphs = open_catalog(trained).load("mathamr_plus.prepared")
     options = {"--data": graphs.folder, "--out": tmp_path / "out", "--start": swapped}
     assert main([str(part) for option in options.items() for part in option]) == 1
     assert "Expected graphs numbered by the vocabularies" in caplog.text

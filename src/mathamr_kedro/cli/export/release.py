@@ -17,7 +17,7 @@ from mathamr_kedro.cli._options import in_environment
 @click.option(
     "--model",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Output folder of `python -m mathamr_kedro.learning` "
+    help="Folder of a training, or what `python -m mathamr_kedro.learning` wrote "
     "(default: the environment's encoder).",
 )
 @click.option(
@@ -48,14 +48,12 @@ def command(
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise click.UsageError(f"Expected a name of letters and digits (got {name!r})")
     # Imported here so that wrong options are rejected without loading torch.
-    from mathamr_kedro.graph import PreprocessingConfig  # noqa: PLC0415
     from mathamr_kedro.learning import Provenance, release_encoder  # noqa: PLC0415
     from mathamr_kedro.project.catalog import open_catalog  # noqa: PLC0415
 
     folder = out or _find_place(name)
     catalog: Any = open_catalog(env, data_root)
-    settings = PreprocessingConfig.read(catalog.load("params:preprocessing"))
-    graphs = catalog.load("mathamr_plus.prepared").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared")
     chosen = model or _find_current(catalog, graphs.folder.name)
     surroundings = {
         "environment": env or "base",
