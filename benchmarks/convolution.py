@@ -2,7 +2,7 @@
 
     python -m benchmarks.convolution [--device cuda]
     python -m benchmarks.convolution --check [--device cuda]
-    python -m benchmarks.convolution --check --shards PREPARED/posts    # real graphs
+    python -m benchmarks.convolution --check --prepared PREPARED        # real graphs
 
 ``--check`` compares with float64: single layers, fused layers and MaxSim with our
 reference loop, and every gradient of a training step with PyG's ``RGCNConv``; and it
@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +32,13 @@ from torch_geometric.nn import FastRGCNConv, RGCNConv
 from benchmarks import graph_source
 from benchmarks.pyg_twin import PygBackend, PygTwin
 from mathamr_kedro.base.ragged import RaggedVectors
-from mathamr_kedro.graph import BatchSize, DeviceShards, GraphBatch, GraphShards
+from mathamr_kedro.graph import (
+    BatchSize,
+    DeviceShards,
+    GraphBatch,
+    GraphShards,
+    PreparedGraphs,
+)
 from mathamr_kedro.learning.augmentation import AugmentationConfig, augment
 from mathamr_kedro.learning.losses import ContrastiveLoss, LossConfig
 from mathamr_kedro.learning.steps import split_pairs
@@ -193,25 +200,24 @@ class PygStep(NamedTuple):
     """Largest error of a gradient when PyG computes in float32."""
 
 
-def choose_pairs(shards: GraphShards) -> np.ndarray:
+def choose_pairs(shards: GraphShards, prepared: Path | None) -> np.ndarray:
     """Positions of 8 questions and their answers; of any graphs where none belong.
 
     Large graphs are passed over: RGCNConv keeps states of all nodes for each relation.
     """
-    file = shards.folder.parent / "train_pairs.npy"
-    if not file.is_file():
+    if prepared is None:
         return np.arange(16)
-    pairs = np.load(file)
+    pairs = PreparedGraphs(prepared).train_pairs
     nodes = np.diff(shards.offsets["node"])[pairs]
     return np.concatenate(pairs[(nodes <= MOST_NODES).all(1)][:8].T)
 
 
 @cache
-def pyg_step(shards: GraphShards) -> PygStep:
+def pyg_step(shards: GraphShards, prepared: Path | None) -> PygStep:
     """Compute loss and gradients of a step by PyG in float64, and once in float32."""
     torch.manual_seed(0)
     model = MathAMRPlus(ModelConfig(edge_attributes=False), shards.schema)
-    ids = choose_pairs(shards)
+    ids = choose_pairs(shards, prepared)
     batch = shards.assemble(ids)
     found = {}
     for dtype in (torch.float32, torch.float64):
@@ -226,9 +232,11 @@ def pyg_step(shards: GraphShards) -> PygStep:
     return PygStep(model, batch, len(ids) // 2, truth, expected, worst)
 
 
-def check_step(shards: GraphShards, device: str, precision: str) -> None:
+def check_step(
+    shards: GraphShards, prepared: Path | None, device: str, precision: str
+) -> None:
     """Loss and gradients of a training step against PyG's RGCNConv in float64."""
-    known = pyg_step(shards)
+    known = pyg_step(shards, prepared)
     model = copy.deepcopy(known.model).to(device)
     model.set_compute(ComputeConfig(precision=precision))
     loss = ContrastiveLoss(LossConfig(beta=0.3), precision).to(device)
@@ -254,7 +262,7 @@ def check_step(shards: GraphShards, device: str, precision: str) -> None:
         print(f"{'  (PyG itself in float32)':<46}{known.worst:>10.1e}")
 
 
-def check(shards: GraphShards, device: str) -> None:
+def check(shards: GraphShards, prepared: Path | None, device: str) -> None:
     """Run all checks; ends the process with an error if one fails."""
     precisions = ("fp32", "tf32", "bf16") if device == "cuda" else ("fp32", "bf16")
     print(f"{'check':<46}{'error':>10}{'limit':>10}")
@@ -264,7 +272,7 @@ def check(shards: GraphShards, device: str) -> None:
         if device == "cuda":
             check_model(shards, device, precision, padded=True)
         check_maxsim(device, precision)
-        check_step(shards, device, precision)
+        check_step(shards, prepared, device, precision)
     if FAILURES:
         sys.exit(f"{len(FAILURES)} checks failed: {'; '.join(FAILURES)}")
 
@@ -330,7 +338,7 @@ def main() -> None:
         torch.set_num_threads(1)
     with graph_source.open_graphs(args) as shards:
         if args.check:
-            check(shards, args.device)
+            check(shards, args.prepared, args.device)
         else:
             compare_speed(shards, args)
 

@@ -20,27 +20,26 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.random_texts import draw_graph
 from mathamr_kedro.base.shards import ShardFolder
-from mathamr_kedro.datasets.penman_shards import PenmanShards
+from mathamr_kedro.base.workers import WorkerConfig
+from mathamr_kedro.corpus import FormulaIds
+from mathamr_kedro.datasets import MathGraphs, PenmanShards
+from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.graph import (
-    FuseRecords,
-    GraphBlock,
-    LabelCounts,
-    PairSplit,
-    Preparation,
-    PreparedStore,
+    BuildBlocks,
+    CheckRecords,
+    PreparedGraphs,
     PreprocessingConfig,
     RecordFile,
-    Vocabularies,
-    build_graph_blocks,
+    build_arrays,
     describe_prepared,
     format_math_graph,
+    prepare_graphs,
     read_math_graph,
-    read_placeholder,
 )
 from mathamr_kedro.graph.penman_records import SUFFIX
 
@@ -57,17 +56,19 @@ for stage in ("graph_fusion", "preprocessing"):
 """
 
 
-def open_shards(data: Path, name: str) -> PenmanShards:
-    """Open the graphs that a stage wrote."""
-    return PenmanShards(data / "03_primary" / name)
+def open_graphs(data: Path) -> MathGraphs:
+    """Open the math graphs of posts."""
+    return MathGraphs(data / "03_primary/math_graphs")
 
 
-def check_round_trips(graphs: PenmanShards, random_graphs: int) -> tuple[int, int, int]:
+def check_round_trips(graphs: MathGraphs, random_graphs: int) -> tuple[int, int, int]:
     """Count texts that come back byte by byte, and graphs that come back equal."""
     count = same = 0
     for record in graphs.records():
         count += 1
-        same += format_math_graph(read_math_graph(record.graph)) == record.graph
+        text = format_math_graph(record.graph)
+        back = read_math_graph(text)
+        same += back == record.graph and format_math_graph(back) == text
     drawn = (draw_graph(seed) for seed in range(random_graphs))
     equal = sum(read_math_graph(format_math_graph(graph)) == graph for graph in drawn)
     return count, same, equal
@@ -75,8 +76,6 @@ def check_round_trips(graphs: PenmanShards, random_graphs: int) -> tuple[int, in
 
 def check_formulas(data: Path) -> tuple[int, int]:
     """Count the formulas of all posts, and those that are in a fused graph once."""
-    from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
-
     path = str(data / "02_intermediate/posts")
     posts = ShardedTableDataset(filepath=path, record="Post").load()
     wanted = {
@@ -85,12 +84,12 @@ def check_formulas(data: Path) -> tuple[int, int]:
         for mention in post.formula_map
     }
     found: set[tuple[str, str]] = set()
-    for record in open_shards(data, "math_graphs").records():
-        parts = {part.number for part in read_math_graph(record.graph).formulas}
+    for record in open_graphs(data).records():
+        parts = {part.number for part in record.graph.formulas}
         found |= {
             (record.graph_id, mention.placeholder)
-            for mention in record.formula_map
-            if read_placeholder(mention.placeholder) in parts
+            for number, mention in record.formulas().items()
+            if number in parts
         }
     return len(wanted), len(wanted & found)
 
@@ -103,39 +102,30 @@ def measure(work: Callable[[], int]) -> float:
 
 
 def fuse_all(data: Path) -> int:
-    """Fuse all posts in this process, reading and writing shards."""
-    fuse = FuseRecords(data / "03_primary/formula_trees/trees.sqlite")
+    """Fuse and count all posts in this process."""
+    check = CheckRecords(data / "03_primary/formula_trees/trees.sqlite")
     count = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, file in open_shards(data, "amr_graphs").shards():
-            results = fuse(list(RecordFile(file).blocks()))
-            text = "".join(result.text for result in results)
-            (Path(folder) / name).write_text(text, encoding="utf-8")
-            count += len(results)
+    for _, file in PenmanShards(data / "03_primary/amr_graphs").shards():
+        count += len(check(list(RecordFile(file).blocks())))
     return count
 
 
 def prepare_all(data: Path, base: Path) -> int:
-    """Turn all fused graphs into prepared graphs in this process."""
-    parameters = PreprocessingConfig()
-    blocks = base / "blocks"
-    blocks.mkdir()
-    for name, file in open_shards(data, "math_graphs").shards():
-        build_graph_blocks([file], parameters.graph)[0].save(blocks / name)
-    files = sorted(blocks.iterdir())
-
-    def load() -> Iterator[GraphBlock]:
-        return map(GraphBlock.load, files)
-
-    counted = Vocabularies.build(
-        LabelCounts.of_blocks(load(), None), parameters.vocabulary
-    )
-    preparation = Preparation(
-        parameters, "", counted.types, counted.relations, PairSplit([], []),
-        counted.renumber(load()), [],
-    )  # fmt: skip
-    PreparedStore(base / "prepared").save(preparation)
-    return counted.report.graphs
+    """Turn all math graphs into prepared graphs in this process."""
+    graphs, config = open_graphs(data), PreprocessingConfig()
+    parts = {
+        part: build_arrays(
+            base / "arrays" / part,
+            "",
+            graphs.checksums() if part == "posts" else {},
+            BuildBlocks(graphs.trees, config.graph),
+            graphs.shards,
+            WorkerConfig(workers=1),
+        )
+        for part in ("posts", "topics", "formulas")
+    }
+    prepare_graphs(base / "prepared", parts, [], FormulaIds([]), config, "", "")
+    return len(parts["posts"])
 
 
 def repeat_posts(data: Path, target: Path, posts: int) -> int:
@@ -151,7 +141,7 @@ def repeat_posts(data: Path, target: Path, posts: int) -> int:
     folder = ShardFolder(target / "03_primary/amr_graphs", SUFFIX)
     written = 0
     for copy in itertools.count():
-        for name, file in open_shards(data, "amr_graphs").shards():
+        for name, file in PenmanShards(data / "03_primary/amr_graphs").shards():
             records = [
                 r._replace(graph_id=f"{r.graph_id}c{copy}" if copy else r.graph_id)
                 for r in RecordFile(file)
@@ -236,16 +226,16 @@ def main() -> None:
         print(f"{'wall time, s':<50}{wall:>12,.0f}")
         return
     data = args.data_root
-    graphs = open_shards(data, "math_graphs")
+    graphs = open_graphs(data)
     count, same, equal = check_round_trips(graphs, args.random_graphs)
     wanted, found = check_formulas(data)
     fusion = measure(lambda: fuse_all(data))
     with tempfile.TemporaryDirectory() as folder:
         preparation = measure(lambda: prepare_all(data, Path(folder)))
-        store = PreparedStore(Path(folder) / "prepared")
-        sizes = describe_prepared(store.open(PreprocessingConfig()))
+        prepared = Path(folder) / "prepared" / PreprocessingConfig().key
+        sizes = describe_prepared(PreparedGraphs(prepared))
     rows = [
-        ("fused graphs that come back byte by byte", f"{same:,} of {count:,}"),
+        ("fused graphs that come back from their text", f"{same:,} of {count:,}"),
         ("random graphs that come back", f"{equal:,} of {args.random_graphs:,}"),
         ("formulas in the fused graphs", f"{found:,} of {wanted:,}"),
         ("fusion, posts/s on two cores", f"{2 * fusion:,.0f}"),

@@ -16,6 +16,7 @@ import resource
 import shutil
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +26,10 @@ from mathamr_kedro.base.checksums import write_checksums
 from mathamr_kedro.graph import (
     GraphSchema,
     GraphShards,
+    PreparedGraphs,
     ReleasedEncoder,
     join_shards,
 )
-from mathamr_kedro.graph.shards.layout import ShardMeta
 from mathamr_kedro.model.config import ComputeConfig
 from mathamr_kedro.systems.mathamr_plus import EncodingConfig
 from mathamr_kedro.systems.mathamr_plus.encoding import (
@@ -56,21 +57,24 @@ def main() -> None:
     options = parser.parse_args()
     compute = ComputeConfig(device=options.device)
     print(f"device {compute.choose_device()}, torch {torch.__version__}")
-    graphs = repeat_graphs(options.graphs / "posts", options.folder, options.posts)
+    source = PreparedGraphs(options.graphs).posts
+    graphs = repeat_graphs(source, options.folder, options.posts)
     store = encode_posts(graphs, options.folder, options.encoder, compute)
     search_posts(store, str(compute.choose_device()), options.twins)
 
 
-def repeat_graphs(source: Path, folder: Path, posts: int) -> Path:
+def repeat_graphs(source: GraphShards, folder: Path, posts: int) -> Path:
     """Write graphs over and over until there are enough, each with an id of its own."""
     started = time.perf_counter()
-    meta = ShardMeta.read(source)
-    times = -(-posts // meta.num_graphs)
+    times = -(-posts // len(source))
     graphs = folder / "graphs"
-    join_shards([source] * times, graphs)
+    parts = [(source.folder, source.numbers)] * times
+    join_shards(parts, graphs, source.schema)
     for name, length in (("keys", "key_length"), ("formula_id", "formula_id_length")):
         number_texts(graphs, name, length)
-    exchange_nodes(graphs / "node_type.npy", meta.schema, times)
+    types = np.full(times * len(source), POST_TYPES.index("answer"), dtype=np.uint8)
+    np.save(graphs / "post_type.npy", types)
+    exchange_nodes(graphs / "node_type.npy", source.schema, times)
     write_checksums(graphs)
     seconds = time.perf_counter() - started
     print(f"{len(GraphShards(graphs)):,} graphs written in {seconds:.0f} s")
@@ -106,18 +110,15 @@ def encode_posts(
     """Encode all graphs to a store; say how long it took."""
     shards = GraphShards(graphs)
     model = ReleasedEncoder(encoder).folder
-    function = EncodeRanges(model, graphs, compute)
+    function = EncodeRanges(model, partial(GraphShards, graphs), compute)
     loaded, _ = function.prepare()
     width = loaded.config.projection_dim
-    types = np.full(len(shards), POST_TYPES.index("answer"), dtype=np.uint8)
     config = EncodingConfig(posts_per_shard=32_768, compute=compute)
     vectors = folder / "vectors"
     shutil.rmtree(vectors, ignore_errors=True)
     started = time.perf_counter()
     with StoreWriter(vectors, encoder, width, "float16") as writer:
-        encode_collection(
-            writer, function, "posts", CollectionGraphs(shards, types), config
-        )
+        encode_collection(writer, function, "posts", CollectionGraphs(shards), config)
         writer.complete()
     seconds = time.perf_counter() - started
     store = VectorStore(vectors)

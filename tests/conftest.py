@@ -125,7 +125,7 @@ def _read_configuration_once() -> Iterator[None]:
         if Path(conf_source).resolve() != conf:
             read(loader, conf_source, env, runtime_params, **options)
             return
-        named = given | {name: f"/the {name}/" for name in names}
+        named = given | {name: f"/the {name}" for name in names}
         stated = [(f, f.stat().st_mtime_ns) for f in sorted(conf.rglob("*.yml"))]
         variables = os.environ | {"PYTEST_CURRENT_TEST": ""}
         key = repr((conf_source, env, named, stated, sorted(variables.items())))
@@ -134,7 +134,7 @@ def _read_configuration_once() -> Iterator[None]:
             known[key] = vars(loader) | {"data": json.dumps(loader.data)}
         text = known[key]["data"]
         for name in names:
-            text = text.replace(f"/the {name}/", json.dumps(str(given[name]))[1:-1])
+            text = text.replace(f"/the {name}", json.dumps(str(given[name]))[1:-1])
         data = {"data": json.loads(text), "runtime_params": given}
         vars(loader).update(known[key] | data)
 

@@ -21,17 +21,16 @@ from mathamr_kedro.corpus.extraction import VERSION as CLEANER_VERSION
 from mathamr_kedro.corpus.raw import RawPost
 from mathamr_kedro.formula.tree_store import VERSION as TREES_VERSION
 from mathamr_kedro.graph import (
-    FuseRecords,
-    GraphBlock,
+    BuildBlocks,
+    CheckRecords,
+    FusedRecord,
     GraphRecord,
     GraphVariant,
-    build_graph_blocks,
+    ShardFacts,
+    StoredTrees,
 )
-from mathamr_kedro.graph.blocks import VERSION as BLOCKS_VERSION
-from mathamr_kedro.graph.builder import RAW_SCHEMA
-from mathamr_kedro.graph.penman_records import RecordFile
 from mathamr_kedro.graph.shards.layout import VERSION as LAYOUT_VERSION
-from mathamr_kedro.graph.shards.writer import ShardWriter
+from mathamr_kedro.graph.shards.writer import BlockWriter
 from tests.formula.batches import build_batch
 
 BODIES = [
@@ -93,27 +92,21 @@ def parse(tmp_path: Path) -> object:
 
 def fuse(tmp_path: Path) -> object:
     blocks = [record.format().strip() for record in GRAPHS]
-    return FuseRecords(None)(blocks)
+    texts = [FusedRecord.read(r, StoredTrees(None)).write().format() for r in GRAPHS]
+    facts = ShardFacts.of_records(CheckRecords(None)(blocks))
+    return texts, facts.to_values()
 
 
-def build_block(tmp_path: Path) -> GraphBlock:
-    file = tmp_path / "posts-0.amr.txt"
-    fused = FuseRecords(None)([r.format().strip() for r in GRAPHS])
-    file.write_text("".join(record.text for record in fused), encoding="utf-8")
-    assert len(list(RecordFile(file))) == 2
-    return build_graph_blocks([file], GraphVariant())[0]
-
-
-def prepare(tmp_path: Path) -> object:
-    block = build_block(tmp_path)
-    arrays = {name: np.asarray(a).tolist() for name, a in block.arrays.items()}
+def build(tmp_path: Path) -> object:
+    block = BuildBlocks(None, GraphVariant())([GRAPHS])[0]
+    arrays = {name: np.asarray(a).tolist() for name, a in block.files.items()}
     return block.keys, block.labels, block.roles, sorted(arrays.items())
 
 
 def lay_out(tmp_path: Path) -> object:
-    with ShardWriter(tmp_path / "posts", RAW_SCHEMA) as writer:
-        for key, graph in build_block(tmp_path).graphs():
-            writer.add(key, graph)
+    (block,) = BuildBlocks(None, GraphVariant())([GRAPHS])
+    with BlockWriter(tmp_path / "posts", "", {"a": ""}) as writer:
+        writer.append("a", block)
     files = sorted((tmp_path / "posts").glob("*.npy"))
     return [(file.name, file.read_bytes()) for file in files]
 
@@ -125,8 +118,8 @@ VERSIONS = {
         ParseTexts.VERSION,
         BuiltinConfig.VERSION,
     ),
-    "FuseRecords.VERSION": FuseRecords.VERSION,
-    "graph.blocks.VERSION": BLOCKS_VERSION,
+    "CheckRecords.VERSION": CheckRecords.VERSION,
+    "BuildBlocks.VERSION": BuildBlocks.VERSION,
     "graph.shards.layout.VERSION": LAYOUT_VERSION,
 }
 OUTPUTS = {
@@ -135,9 +128,9 @@ OUTPUTS = {
     "ParseTexts.VERSION or BuiltinConfig.VERSION": (
         parse, (1, 1), "909f6ee195896256",
     ),
-    "FuseRecords.VERSION": (fuse, 1, "6fee9c2e87b57373"),
-    "graph.blocks.VERSION": (prepare, 2, "dfe93b722db40c73"),
-    "graph.shards.layout.VERSION": (lay_out, 2, "d49ab85b2d3bf295"),
+    "CheckRecords.VERSION": (fuse, 2, "ca3fcfe2667a6852"),
+    "BuildBlocks.VERSION": (build, 3, "6b27d1e9a15422e0"),
+    "graph.shards.layout.VERSION": (lay_out, 3, "4ca6f4e17ba65a79"),
 }  # fmt: skip
 
 

@@ -12,9 +12,8 @@ from mathamr_kedro.graph import shards
 
 TO_TRAIN = (
     "GraphShards", "DeviceShards", "GraphBatch", "BatchSize", "ShardWriter",
-    "GraphArrays", "GraphSchema", "GraphVariant", "PreparedGraphs", "PreparedStore",
-    "make_schema",
-    "ReleasedEncoder", "join_shards",
+    "GraphArrays", "GraphSchema", "GraphVariant", "GraphFolder", "PreparedGraphs",
+    "Vocabularies", "ReleasedEncoder", "join_prepared", "join_shards",
 )  # fmt: skip
 
 
@@ -43,7 +42,13 @@ def test_an_unknown_name_is_refused(package) -> None:
 
 
 def test_graphs_need_no_torch() -> None:
-    names = ("MathGraph", "GraphRecord", "read_math_graph", "ShardWriter", "GraphBlock")
+    names = (
+        "MathGraph",
+        "GraphRecord",
+        "read_math_graph",
+        "ShardWriter",
+        "GraphFolder",
+    )
     load_without(names, "torch", "torch_geometric", "matplotlib", "nltk")
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.formula import FormulaTree
 from mathamr_kedro.graph.fusion import (
     NO_TREES,
     FormulaLines,
+    check_fusion,
     fuse_formulas,
     lay_out_trees,
 )
@@ -136,6 +139,17 @@ def test_removing_the_formulas_gives_the_amr_back() -> None:
     assert fused.without_formulas() == SHOW
 
 
+def test_what_fusion_lost_is_told() -> None:
+    fused = fuse_formulas(SHOW, {0: X_PLUS_1})
+    with pytest.raises(GraphError, match="FORMULA_0 in the graph with trees of"):
+        check_fusion(fused, SHOW, {0: X_SQUARED})
+    with pytest.raises(GraphError, match=r"FORMULA_1 .*\(got None\)"):
+        check_fusion(fused, SHOW, {0: X_PLUS_1, 1: X_SQUARED})
+    other = read_math_graph("(s / show-01 :ARG1 (f / FORMULA_0))")
+    with pytest.raises(GraphError, match="Expected the AMR of 2 nodes"):
+        check_fusion(fused, other, {0: X_PLUS_1})
+
+
 LABELS = st.text(
     st.characters(exclude_characters="[],", exclude_categories=["Cs"]), min_size=1
 )
@@ -172,6 +186,7 @@ def draw_post(draw: st.DrawFn) -> tuple[MathGraph, dict[int, FormulaLines]]:
 def test_fusing_loses_nothing(post: tuple) -> None:
     amr, trees = post
     fused = fuse_formulas(amr, trees)
+    check_fusion(fused, amr, trees)
     text = format_math_graph(fused)
     back = read_math_graph(text)
     assert back == fused

@@ -9,66 +9,65 @@ import numpy as np
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError
-from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore, join_prepared
-from mathamr_kedro.graph.vocabulary import NodeVocabulary
-from tests.graph.test_prepared import PARAMETERS, prepare
+from mathamr_kedro.graph import (
+    GraphVariant,
+    PreparedGraphs,
+    ReleasedEncoder,
+    Vocabularies,
+    join_prepared,
+)
+from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
+from tests.graph.test_prepared import PARAMETERS, POSTS, prepare
+
+KNOWN = Vocabularies(
+    NodeVocabulary.build({"set": 3, "map": 2}, 20, 5),
+    RelationVocabulary.build({"mod": 2}),
+)
 
 
-def write(tmp_path: Path, name: str) -> PreparedGraphs:
-    """Prepare four posts, whose ids begin with ``name``."""
-    preparation = prepare(tmp_path, made_from=name)
-    split = preparation.split
-    posts = [
-        block._replace(keys=[name + key for key in block.keys])
-        for block in preparation.posts
+@pytest.fixture
+def two(tmp_path: Path) -> list[PreparedGraphs]:
+    """The same posts in another order, so that the arrays number them otherwise."""
+    ReleasedEncoder.write_vocabularies(tmp_path / "mine", KNOWN, GraphVariant())
+    vocabulary = replace(PARAMETERS.vocabulary, source=str(tmp_path / "mine"))
+    config = replace(PARAMETERS, vocabulary=vocabulary)
+    orders = {"a": POSTS, "b": POSTS[::-1]}
+    return [
+        prepare(tmp_path / name, posts, config=config) for name, posts in orders.items()
     ]
-    pairs = [
-        [(name + a, name + b) for a, b in part]
-        for part in (split.train, split.validation)
-    ]
-    store = PreparedStore(tmp_path / name)
-    store.save(replace(preparation, posts=posts, split=type(split)(*pairs)))
-    return store.open(PARAMETERS)
 
 
-def test_graphs_and_pairs_follow_one_another(tmp_path: Path) -> None:
-    one, two = write(tmp_path, "a"), write(tmp_path, "b")
-    joined = join_prepared([one.folder, two.folder], tmp_path / "joined")
-    assert joined.posts.keys == [*one.posts.keys, *two.posts.keys]
-    assert joined.post_type.tolist() == [0, 1, 2, 1] * 2
-    for part in (one, two):
-        for name in ("train_pairs", "validation_pairs"):
-            expected = [
-                [part.posts.keys[i] for i in row] for row in getattr(part, name)
-            ]
-            found = [
-                [joined.posts.keys[i] for i in row] for row in getattr(joined, name)
-            ]
-            assert all(row in found for row in expected)
-        for place, key in enumerate(part.posts.keys):
-            graph = joined.posts.graph(joined.posts.position(key))
-            expected_graph = part.posts.graph(place)
-            assert np.array_equal(graph.node_type, expected_graph.node_type)
-            assert np.array_equal(graph.source, expected_graph.source)
-    assert joined.types.names == one.types.names
-    assert joined.variant == one.variant
+def test_graphs_and_pairs_follow_one_another(two, tmp_path: Path) -> None:
+    joined = join_prepared([part.folder for part in two], tmp_path / "joined")
+    assert joined.posts.keys == [*two[0].posts.keys, *two[1].posts.keys]
+    assert joined.post_type.tolist() == [0, 1, 2, 1, 1, 2, 1, 0]
+    graphs = [part.posts.graph(n) for part in two for n in range(4)]
+    assert [joined.posts.graph(n) for n in range(8)] == graphs
+    for name in ("train_pairs", "validation_pairs"):
+        one, other = (getattr(part, name) for part in two)
+        assert np.array_equal(getattr(joined, name), [*one, *(other + 4)])
+    assert joined.vocabularies.names == KNOWN.names
+    assert joined.variant == two[0].variant
+    joined.check()
 
 
-def test_the_same_graphs_are_joined_once(tmp_path: Path) -> None:
-    one, two = write(tmp_path, "a"), write(tmp_path, "b")
-    folder = tmp_path / "joined"
-    join_prepared([one.folder, two.folder], folder)
+def test_joined_graphs_keep_their_texts(two, tmp_path: Path) -> None:
+    np.save(two[1].locate_texts("posts"), np.ones((4, 2), np.float16))
+    joined = join_prepared([part.folder for part in two], tmp_path / "joined")
+    assert joined.posts.texts.tolist() == [[0, 0]] * 4 + [[1, 1]] * 4
+
+
+def test_the_same_graphs_are_joined_once(two, tmp_path: Path) -> None:
+    folder, (one, other) = tmp_path / "joined", (part.folder for part in two)
+    join_prepared([one, other], folder)
     before = (folder / "configuration.json").stat().st_mtime_ns
-    join_prepared([one.folder, two.folder], folder)
+    join_prepared([one, other], folder)
     assert (folder / "configuration.json").stat().st_mtime_ns == before
-    assert join_prepared([two.folder, one.folder], folder).posts.keys[0] == "b10"
+    assert join_prepared([other, one], folder).posts.keys[0] == "13"
 
 
-def test_other_vocabularies_are_refused(tmp_path: Path) -> None:
-    one, two = write(tmp_path, "a"), write(tmp_path, "b")
-    types = two.types.names
-    NodeVocabulary([*types[:-1], "other"]).save(two.folder / "types.json")
-    (two.folder / "seals.json").unlink()
+def test_other_vocabularies_are_refused(two, tmp_path: Path) -> None:
+    plain = prepare(tmp_path / "plain")
     with pytest.raises(ConfigurationError, match=r"node types of .* too; prepare both"):
-        join_prepared([one.folder, two.folder], tmp_path / "joined")
+        join_prepared([two[0].folder, plain.folder], tmp_path / "joined")
     assert not (tmp_path / "joined").exists()

@@ -3,32 +3,30 @@ import json
 import pytest
 
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
-from mathamr_kedro.graph.blocks import LabelCounts, Vocabularies
-from mathamr_kedro.graph.builder import CONCEPT
-from mathamr_kedro.graph.released import (
-    ReleasedEncoder,
-)
+from mathamr_kedro.graph.counting import LabelCounts, choose_vocabularies
+from mathamr_kedro.graph.released import ReleasedEncoder
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     NodeVocabulary,
     RelationVocabulary,
+    Vocabularies,
     VocabularyConfig,
 )
 
 TYPES = NodeVocabulary.build({"set": 9, "prove-01": 4}, size=8, rare_below=5)
 ROLES = RelationVocabulary.build({"ARG0": 3})
+KNOWN = Vocabularies(TYPES, ROLES)
 
 
 @pytest.fixture
 def folder(tmp_path):
-    ReleasedEncoder.write_vocabularies(tmp_path / "mine", TYPES, ROLES, GraphVariant())
+    ReleasedEncoder.write_vocabularies(tmp_path / "mine", KNOWN, GraphVariant())
     return tmp_path / "mine"
 
 
 def test_vocabularies_come_back(folder):
-    types, relations = ReleasedEncoder(str(folder)).load_vocabularies(GraphVariant())
-    assert types.names == TYPES.names
-    assert relations.names == ROLES.names
+    found = ReleasedEncoder(str(folder)).load_vocabularies(GraphVariant())
+    assert found.names == KNOWN.names
 
 
 def test_another_variant_is_refused(folder):
@@ -42,13 +40,21 @@ def test_unknown_name_is_refused():
 
 
 def test_a_source_takes_the_place_of_counting(folder):
-    labels = {(CONCEPT, "group"): 3, (CONCEPT, "set"): 1}
+    labels = {("concept", "group"): 3, ("concept", "set"): 1}
     counts = LabelCounts(1, labels, {"mod": 2})
-    made = Vocabularies.build(counts, VocabularyConfig(source=str(folder)))
-    assert made.types.names == TYPES.names
-    assert made.relations.names == ROLES.names
+    config = VocabularyConfig(source=str(folder))
+    found, report = choose_vocabularies(counts, config, GraphVariant())
+    assert found.names == KNOWN.names
     # Three of four nodes are groups, which the encoder does not know.
-    assert made.report.coverage == pytest.approx(0.25)
+    assert report.coverage == pytest.approx(0.25)
+
+
+def test_graphs_of_other_vocabularies_are_refused(folder):
+    encoder = ReleasedEncoder(str(folder))
+    encoder.check(KNOWN, GraphVariant())
+    others = KNOWN._replace(types=NodeVocabulary.build({}, size=8, rare_below=5))
+    with pytest.raises(ConfigurationError, match=r"preprocessing\.vocabulary\.source"):
+        encoder.check(others, GraphVariant())
 
 
 def test_an_encoder_without_a_note_saw_all_sentences_below_the_root(folder):

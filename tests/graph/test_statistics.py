@@ -2,40 +2,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from mathamr_kedro.base.records import FormulaMention
-from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
-from mathamr_kedro.graph.report import GraphTally, report_graphs
+from mathamr_kedro.graph import (
+    FusedRecord,
+    GraphTally,
+    read_math_graph,
+    report_graphs,
+)
 from tests.pipelines.graph_world import INGESTED
 
-QUESTION = GraphRecord(
+QUESTION = FusedRecord(
     "1",  # 5 nodes, 4 edges, one sentence, one formula
-    "(s / show-01 :ARG0-of (y / you)"
-    " :ARG1 (f / FORMULA_0 :opt (o / V!𝑥) :slt (t / V!x)))",
+    read_math_graph(
+        "(s / show-01 :ARG0-of (y / you)"
+        " :ARG1 (f / FORMULA_0 :opt (o / V!𝑥) :slt (t / V!x)))"
+    ),
     "question",
     (FormulaMention("FORMULA_0", "7", "70", "x", 0, 9),),
 )
-ANSWER = GraphRecord(
+ANSWER = FusedRecord(
     "2",  # 4 nodes, 4 edges, two sentences
-    '(m / multi-sentence :snt1 (y / yes) :snt2 (b / big :mod y :value "𝑥"))',
+    read_math_graph(
+        '(m / multi-sentence :snt1 (y / yes) :snt2 (b / big :mod y :value "𝑥"))'
+    ),
     "answer",
 )
 
 
-def tally_of(tmp_path: Path) -> GraphTally:
+def count_both() -> GraphTally:
     total = GraphTally()
-    files = []
-    for number, record in enumerate((QUESTION, ANSWER)):
-        files.append(tmp_path / f"{number}.amr.txt")
-        RecordFile(files[-1]).write([record])
-    for tally in GraphTally.of_files(files):
-        total.merge(tally)
+    for record in (QUESTION, ANSWER):
+        total.merge(GraphTally.of_record(record))
     return total
 
 
-def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
-    found = tally_of(tmp_path).describe({"all_chunks_failed": 2}, 1)
+def test_the_rows_of_table_4_2() -> None:
+    found = count_both().describe({"all_chunks_failed": 2}, 1)
     assert found["posts_processed"] == 4
     assert found["graphs"] == 2
     assert found["failed_posts"] == 2
@@ -56,12 +58,12 @@ def test_the_rows_of_table_4_2(tmp_path: Path) -> None:
     assert found["size_histograms"] == {"answer": {"4": 1}, "question": {"4": 1}}
 
 
-def test_the_report_names_the_failures(tmp_path: Path) -> None:
+def test_the_report_names_the_failures() -> None:
     failures = {"all_chunks_failed": 1, "empty_text": 1}
     statistics = {
         "parser": {"parser": "builtin"},
         "collection": INGESTED,
-        **tally_of(tmp_path).describe(failures, 1),
+        **count_both().describe(failures, 1),
         "notes": {"formula_without_tree": 3},
     }
     report, figure = report_graphs(statistics)

@@ -25,7 +25,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr_kedro.graph import builder as variants
-from mathamr_kedro.graph.arrays import DOCUMENT, FORMULA, SENTENCE, GraphArrays
+from mathamr_kedro.graph.arrays import (
+    DOCUMENT,
+    FORMULA,
+    SENTENCE,
+    GraphArrays,
+    GraphSchema,
+)
 from mathamr_kedro.graph.builder import ArrayBuilder, RawNumbering
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
@@ -55,6 +61,21 @@ POST = read_math_graph(
            :slt (F1s0 / V!y)))"""
 )
 AMR_EDGES = [(0, "snt1", 1), (1, "ARG1", 2)]
+
+
+SCHEMA = GraphSchema(
+    num_node_types=1 << 24,
+    num_forward=1 << 16,
+    mask_type=0,
+    virtual_relations=((1 << 16) - 3, (1 << 16) - 2, (1 << 16) - 1),
+)
+"""Room for labels and roles as they are met."""
+
+
+def number_as_met() -> RawNumbering:
+    numbering = RawNumbering()
+    numbering.first_virtual = SCHEMA.num_node_types
+    return numbering
 
 
 def show(**options: str) -> VariantGraph:
@@ -204,7 +225,7 @@ ALL_VARIANTS = [
 
 def lay_out_plainly(graph: MathGraph, variant: GraphVariant) -> GraphArrays:
     """The slow twin: the variant shown node by node, then put into arrays."""
-    numbering = RawNumbering()
+    numbering = number_as_met()
     found = VariantGraph.build(graph, variant, {0: 77, 1: 88})
     graph = found.graph
     trees = {n for part in graph.formulas for n in (*part.opt, *part.slt)}
@@ -221,7 +242,7 @@ def lay_out_plainly(graph: MathGraph, variant: GraphVariant) -> GraphArrays:
         edges,
         found.virtual_nodes,
         found.representatives,
-        numbering.schema,
+        SCHEMA,
     )
 
 
@@ -231,10 +252,10 @@ def by_name(graph: GraphArrays, roles: list[str]) -> list[tuple[int, int, str]]:
 
 
 def assert_equal(graph: MathGraph, variant: GraphVariant) -> None:
-    numbering = RawNumbering()
+    numbering = number_as_met()
     fast = ArrayBuilder(numbering, variant).build(graph, {0: 77, 1: 88})
     slow = lay_out_plainly(graph, variant)
-    fast.check(numbering.schema)
+    fast.check(SCHEMA)
     # Roles are numbered in the order of use, which is not the same in both.
     assert len(fast.relation) == len(slow.relation)
     assert np.array_equal(fast.source, slow.source)
@@ -259,7 +280,7 @@ def test_arrays_show_the_same_as_the_plain_way(variant: GraphVariant) -> None:
 
 
 def test_relations_of_arrays_are_those_of_the_edges() -> None:
-    numbering = RawNumbering()
+    numbering = number_as_met()
     variant = GraphVariant(auxiliary_edges="sequential")
     graph = ArrayBuilder(numbering, variant).build(POST)
     found = VariantGraph.build(POST, variant)
@@ -269,13 +290,13 @@ def test_relations_of_arrays_are_those_of_the_edges() -> None:
 
 
 def test_virtual_edges_go_both_ways() -> None:
-    numbering = RawNumbering()
+    numbering = number_as_met()
     graph = ArrayBuilder(numbering, GraphVariant()).build(POST)
-    edges = GraphBatch.of_graph(graph, numbering.schema).list_edges()
+    edges = GraphBatch.of_graph(graph, SCHEMA).list_edges()
     source, target, relation = edges
     rows = set(zip(source.tolist(), target.tolist(), relation.tolist(), strict=True))
-    formula, _, document = numbering.schema.virtual_relations
-    inverse = numbering.schema.num_forward
+    formula, _, document = SCHEMA.virtual_relations
+    inverse = SCHEMA.num_forward
     assert (13, 4, formula) in rows
     assert (4, 13, formula + inverse) in rows
     assert (17, 0, document) in rows

@@ -11,9 +11,9 @@ from mathamr_kedro.graph.vocabulary import (
     SPECIAL_TYPES,
     NodeVocabulary,
     RelationVocabulary,
+    Vocabularies,
     VocabularyConfig,
     classify_number,
-    make_schema,
 )
 
 
@@ -104,7 +104,7 @@ def test_numbered_roles_fall_back_to_the_next_smaller_one() -> None:
 def test_the_schema_counts_both_vocabularies() -> None:
     types = NodeVocabulary.build({"set": 1}, 20, 5)
     relations = RelationVocabulary.build({"ARG0": 1, "mod": 1})
-    schema = make_schema(types, relations)
+    schema = Vocabularies(types, relations).schema
     assert schema.num_node_types == 7
     assert schema.num_relations == 2 * (1 + 2 + 4)
     assert schema.mask_type == 1

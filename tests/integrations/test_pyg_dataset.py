@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from mathamr_kedro.base.errors import MissingInputError
-from mathamr_kedro.graph import PreparedStore, read_label, read_math_graph
+from mathamr_kedro.graph import read_label
 from mathamr_kedro.integrations import MathGraphDataset
 from mathamr_kedro.project.catalog import open_catalog
 from tests.graph.test_prepared import prepare
@@ -33,7 +33,7 @@ def test_graphs_have_names_of_types_and_relations(dataset, demo, monkeypatch):
     monkeypatch.chdir(demo)
     record = open_catalog("demo").load("math_graphs")
     (graph,) = [r for r in record.records() if r.graph_id == data.key]
-    written = {read_label(atom) for atom in read_math_graph(graph.graph).atoms}
+    written = {read_label(atom) for atom in graph.graph.atoms}
     content = {n for n, v in zip(data.node_names, data.virtual, strict=True) if not v}
     assert len(content & written) > len(content) / 2  # rare ones have no type of theirs
     assert data.node_names[-1] == "document"
@@ -63,8 +63,10 @@ def test_folder_without_graphs_is_named(tmp_path):
 
 def test_graphs_are_found_in_their_folder_or_below_a_data_root(tmp_path):
     base = tmp_path / "05_model_input" / "mathamr_plus"
-    PreparedStore(base).save(prepare(tmp_path))
-    (folder,) = base.iterdir()
+    folder = base / "some"
+    folder.parent.mkdir(parents=True)
+    prepare(tmp_path).folder.rename(folder)
+    (tmp_path / "graph_arrays").rename(tmp_path / "05_model_input" / "graph_arrays")
     for root in (tmp_path, folder):
         dataset = MathGraphDataset(root)
         assert [data.key for data in dataset] == ["10", "11", "12", "13"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import asdict
 
 import numpy as np
 
 from mathamr_kedro.graph import GraphVariant
+from mathamr_kedro.graph.prepared import write_configuration
 from mathamr_kedro.graph.vocabulary import (
     SPECIAL_TYPES,
     NodeVocabulary,
@@ -23,8 +23,7 @@ def write_prepared(shards, folder, held_out=5):
     """Write the graphs of shards with 20 pairs of them, the last ones held out."""
     shutil.copytree(shards.folder, folder / "posts")
     variant = {"graph": asdict(GraphVariant())}
-    content = {"configuration": variant, "made_from": "", "report": {}}
-    (folder / "configuration.json").write_text(json.dumps(content))
+    write_configuration(folder, variant, ".", "", {}, {})
     schema = shards.schema
     types = [f"V!{i}" for i in range(schema.num_node_types)]
     types[: len(SPECIAL_TYPES)] = SPECIAL_TYPES
@@ -34,4 +33,3 @@ def write_prepared(shards, folder, held_out=5):
     rows = np.arange(40).reshape(20, 2)
     np.save(folder / "train_pairs.npy", rows[: 20 - held_out])
     np.save(folder / "validation_pairs.npy", rows[20 - held_out :])
-    np.save(folder / "post_type.npy", np.zeros(len(shards), dtype=np.uint8))

@@ -113,7 +113,7 @@ def test_start_gives_shape_and_weights(shards, tmp_path, caplog):
 def test_an_encoder_that_reads_texts_starts_from_one_that_does_not(shards, tmp_path):
     arguments = write_inputs(shards, tmp_path)
     texts = np.random.default_rng(0).normal(size=(len(shards), 12))
-    np.save(tmp_path / "prepared/posts/texts.npy", texts.astype(np.float16))
+    np.save(tmp_path / "prepared/texts_posts_.npy", texts.astype(np.float16))
     start = MathAMRPlus(ModelConfig(8, 4, 2, num_bases=2), shards.schema)
     save_model(tmp_path / "start", start)
     still = {"learning_rate": 0.0, "min_learning_rate": 0.0}

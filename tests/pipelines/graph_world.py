@@ -24,6 +24,7 @@ from mathamr_kedro.base.records import (
 from mathamr_kedro.base.shards import EndOfShards, Shard
 from mathamr_kedro.formula import TreeRow
 from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.pipelines.graph_fusion.nodes import fuse_graphs
 from mathamr_kedro.project import catalog as project
 from tests.kills import kill_code
 from tests.worlds import build_once
@@ -112,6 +113,19 @@ def write_inputs(data: Path, first: list[GraphRecord] = FIRST) -> CatalogProtoco
         trees.save(Shard("all", "trees", [row], {}))
         trees.save(EndOfShards("trees"))
     return catalog
+
+
+def save_math_graphs(
+    catalog: CatalogProtocol, records: list[GraphRecord], prefix: str = ""
+) -> None:
+    """Write AMR records and what fusion comes to; formula trees are there already."""
+    amr = catalog[f"{prefix}amr_graphs"]
+    amr.save(Shard("all", "planted", records, {"written": len(records)}))
+    amr.save(EndOfShards("planted"))
+    names = f"{prefix}math_graph_failures", f"{prefix}math_graphs"
+    for items in fuse_graphs(amr.load(), catalog.load("formula_trees"), {}):
+        for name, item in zip(names, items, strict=True):
+            catalog[name].save(item)
 
 
 def prepare_graphs(data: Path) -> CatalogProtocol:

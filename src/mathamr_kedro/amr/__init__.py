@@ -53,6 +53,7 @@ from mathamr_kedro.amr.parsers import (
 from mathamr_kedro.amr.penman_io import (
     format_graph,
     format_string,
+    lay_out_text,
     read_graph,
     read_symbol,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "describe_parser",
     "format_graph",
     "format_string",
+    "lay_out_text",
     "make_printable",
     "parse_documents",
     "read_graph",

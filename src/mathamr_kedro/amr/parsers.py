@@ -238,7 +238,8 @@ class ParsedText(NamedTuple):
 class ParseTexts:
     """Clean texts to graphs, one result per text.
 
-    Only the settings are sent to workers; each process opens its parser once.
+    Called, it gives graphs as text, which workers send and files hold. Only the
+    settings are sent to workers; each process opens its parser once.
     """
 
     VERSION: ClassVar = 1
@@ -256,9 +257,17 @@ class ParseTexts:
         Raises:
             ConfigurationError, MissingInputError: the parser can parse nothing at all.
         """
+        return [_write_graph(result) for result in self.parse(texts)]
+
+    def parse(self, texts: Sequence[str]) -> list[ParsedDocument | ParseFailure]:
+        """Parse a batch of texts; the graphs are objects.
+
+        Raises:
+            ConfigurationError, MissingInputError: the parser can parse nothing at all.
+        """
         size = self.parser.chunks_per_call
         results = parse_documents(texts, _open(self.parser), batch_size=size)
-        return [_format_result(result) for result in results]
+        return [_make_printable(result) for result in results]
 
 
 @cache
@@ -266,20 +275,25 @@ def _open(settings: ParserSettings) -> AMRParser:
     return settings.open()
 
 
-def _format_result(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:
+def _make_printable(
+    result: ParsedDocument | ParseFailure,
+) -> ParsedDocument | ParseFailure:
+    if isinstance(result, ParseFailure):
+        return result._replace(detail=make_printable(result.detail))
+    failures = (f._replace(detail=make_printable(f.detail)) for f in result.failures)
+    return result._replace(failures=tuple(failures))
+
+
+def _write_graph(result: ParsedDocument | ParseFailure) -> ParsedText | ParseFailure:
     """Write the graph; a graph that cannot be written is a failure."""
     if isinstance(result, ParseFailure):
-        return ParseFailure(result.reason, make_printable(result.detail))
+        return result
     try:
         text = format_graph(result.graph)
         text.encode("utf-8")
     except (GraphError, UnicodeEncodeError) as exc:
         return ParseFailure("penman_error", make_printable(str(exc)))
-    failures = tuple(
-        ParseFailure(reason, make_printable(detail))
-        for reason, detail in result.failures
-    )
-    return ParsedText(text, result.missing, failures)
+    return ParsedText(text, result.missing, result.failures)
 
 
 def make_printable(text: str) -> str:

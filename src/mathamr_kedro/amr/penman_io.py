@@ -17,7 +17,8 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mathamr_kedro.amr.graphs import AMRGraph, Attribute, Edge
 from mathamr_kedro.base.errors import GraphError
@@ -82,24 +83,54 @@ def format_graph(graph: AMRGraph, indent: int | None = 2) -> str:
     (s / show-01
       :ARG1 (f / FORMULA_0))
     """
+    pieces: list[str] = []
+    is_open = 0
+    for depth, role, variable, atom in lay_out_text(graph):
+        pieces.append(")" * (is_open - depth))
+        if role:
+            pieces.append(" " if indent is None else "\n" + " " * (indent * depth))
+            pieces.append(f":{role} ")
+        pieces.append(f"({variable} / {atom}" if variable else atom)
+        is_open = depth + bool(variable)
+    pieces.append(")" * is_open)
+    return "".join(pieces)
+
+
+class TextPiece(NamedTuple):
+    """A role in a PENMAN text, and what it leads to."""
+
+    depth: int
+    """Brackets that are open around it."""
+    role: str
+    """Without colon; empty for the root."""
+    variable: str
+    """Of the node that is defined here; empty for a constant, and for a node that is
+    defined elsewhere."""
+    atom: str
+    """Concept of the node that is defined here, a constant, or the other variable."""
+
+
+def lay_out_text(graph: AMRGraph) -> Iterator[TextPiece]:
+    """Yield the pieces of the text of a graph, in its order.
+
+    Raises:
+        GraphError: a node is not connected with the top, or an edge names no node.
+    """
     lines_of = _lay_out(graph)
-    pieces = [f"({graph.top} / {graph.nodes[graph.top]}"]
+    yield TextPiece(0, "", graph.top, graph.nodes[graph.top])
     # An explicit stack: documents can nest deeper than Python's recursion limit.
     stack = [iter(lines_of[graph.top])]
     while stack:
         line = next(stack[-1], None)
         if line is None:
             stack.pop()
-            pieces.append(")")
             continue
         role, target, is_defined_here = line
-        pieces.append(" " if indent is None else "\n" + " " * (indent * len(stack)))
         if is_defined_here:
-            pieces.append(f":{role} ({target} / {graph.nodes[target]}")
+            yield TextPiece(len(stack), role, target, graph.nodes[target])
             stack.append(iter(lines_of[target]))
         else:
-            pieces.append(f":{role} {target}")
-    return "".join(pieces)
+            yield TextPiece(len(stack), role, "", target)
 
 
 def _lay_out(graph: AMRGraph) -> Mapping[str, Sequence[tuple[str, str, bool]]]:

@@ -239,6 +239,12 @@ def write_checksums(
     _write_checksums(folder, found)
 
 
+def checksum_files(folder: Path, suffix: str) -> str:
+    """Return a checksum of the files of a folder whose names end so, as written."""
+    found = _read_checksums(folder).items()
+    return checksum(*sorted((n, c[0].digest) for n, c in found if n.endswith(suffix)))
+
+
 def check_file(path: Path, remedy: str) -> None:
     """Check every byte of a file of a folder with checksums, once in a process.
 

@@ -109,6 +109,16 @@ def reserve_file(path: Path) -> None:
         raise
 
 
+@contextmanager
+def explain_full_disk(path: Path) -> Iterator[None]:
+    """Raise :class:`DiskFullError` if there was no room for what is appended."""
+    try:
+        yield
+    except OSError as exc:
+        _explain(exc, path)
+        raise
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace a file by a text in UTF-8."""
     with replace_file(path) as part:

@@ -479,7 +479,9 @@ class ShardFolder:
         )
         new.write(self.path)
         self._work.forget()
-        for pattern in (f"*{self.suffix}", ".*.part"):
+        # An earlier version may have named its files otherwise.
+        suffixes = {self.suffix, found.suffix or self.suffix}
+        for pattern in (*(f"*{suffix}" for suffix in suffixes), ".*.part"):
             for old in self.path.glob(pattern):
                 old.unlink()
         if not keep:

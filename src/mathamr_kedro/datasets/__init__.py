@@ -10,10 +10,10 @@ dataset                    loads                  holds
 ``OptionalJSONDataset``    a mapping              facts that need not be there
 ``VisualIndexDataset``     ``VisualIndex``        visual ids of formulas
 ``FormulaTreesDataset``    ``TreeStore``          trees of formulas
-``PenmanShardsDataset``    ``PenmanShards``       graphs as PENMAN text in shards
-``StoreDataset``           ``GraphBlocks``        graphs as arrays, by variant
-``StoreDataset``           ``PreparedStore``      what MathAMR+ is trained on
+``PenmanShardsDataset``    ``PenmanShards``       AMR graphs as PENMAN text in shards
+``MathGraphsDataset``      ``MathGraphs``         the same with the trees of formulas
 ``StoreDataset``           ``CellStore``          recorded evaluations
+``ArtefactDataset``        ``GraphFolder``        graphs as arrays, by variant
 ``ArtefactDataset``        ``Prepared``           what a system learns from
 ``ArtefactDataset``        ``Training``           a model, e.g. MathAMR+'s ``Encoder``
 ``ArtefactDataset``        ``BuiltIndex``         the index of a system, to be asked
@@ -37,21 +37,21 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 if TYPE_CHECKING:
     from mathamr_kedro.datasets.artefact import BuiltIndex
     from mathamr_kedro.datasets.formula_trees import StartOfTrees
-    from mathamr_kedro.datasets.graph_blocks import GraphBlocks, VariantShard
+    from mathamr_kedro.datasets.math_graphs import MathGraphs, StartOfFusion
     from mathamr_kedro.datasets.penman_shards import PenmanShards
     from mathamr_kedro.datasets.run_folder import RunEntry, RunFolder
     from mathamr_kedro.datasets.sharded_table import RowFinder, ShardedTable
 
 __all__ = [
     "BuiltIndex",
-    "GraphBlocks",
+    "MathGraphs",
     "PenmanShards",
     "RowFinder",
     "RunEntry",
     "RunFolder",
     "ShardedTable",
+    "StartOfFusion",
     "StartOfTrees",
-    "VariantShard",
 ]
 
 __getattr__, __dir__ = load_lazily(__name__, __file__)

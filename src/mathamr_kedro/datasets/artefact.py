@@ -24,8 +24,8 @@ from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
+from mathamr_kedro.datasets.math_graphs import MathGraphsDataset
 from mathamr_kedro.datasets.paths import PathDataset
-from mathamr_kedro.datasets.penman_shards import PenmanShardsDataset
 from mathamr_kedro.datasets.sharded_table import ShardedTableDataset
 from mathamr_kedro.model.config import ComputeConfig, compute_with
 from mathamr_kedro.systems import Collection, Index, System, Target, read_system
@@ -311,5 +311,5 @@ def _open_table(part: str, place: Path) -> Any:
     elif part in _RECORDS:
         dataset = ShardedTableDataset(filepath=str(place), record=_RECORDS[part])
     else:
-        dataset = PenmanShardsDataset(filepath=str(place))
+        dataset = MathGraphsDataset(filepath=str(place))
     return dataset.load()

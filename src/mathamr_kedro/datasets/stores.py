@@ -25,10 +25,10 @@ class StoreDataset(PathDataset[Any, Store]):
 
     Several configurations share the store of a data root. Example of a catalog entry::
 
-        mathamr_plus.prepared:
+        experiment_cells:
           type: mathamr_kedro.datasets.stores.StoreDataset
-          store: mathamr_kedro.graph.PreparedStore        # made of the path
-          filepath: data/05_model_input/prepared_graphs
+          store: mathamr_kedro.experiments.CellStore      # made of the path
+          filepath: data/07_model_output/experiment_cells
     """
 
     def __init__(

@@ -2,14 +2,15 @@
 
 ::
 
-    AMR record ── fusion ──> fused record          fusion, penman_records
+    AMR record ── fusion ──> fused record          fusion, penman_records, tally
         MathGraph: nodes and lines of a text       math_graph, penman_graph, sentences
             GraphVariant: what the encoder sees    virtual_nodes, drawing
-                GraphArrays: NumPy arrays          arrays, builder, blocks
-                    numbered by vocabularies       vocabulary, released
-    PreparedGraphs: a folder of all of these       prepared, preparation, entries
+                GraphArrays: NumPy arrays          arrays, builder
+                    GraphFolder: many of them      shards/, building
+    PreparedGraphs: pairs, and vocabularies        preparation, prepared, entries
+        that number a folder of arrays             vocabulary, counting, released
         GraphShards ──> GraphBatch                 shards/
-    statistics and reports                         report
+    reports                                        report
 
 Names are loaded when they are first asked for: who wants a :class:`MathGraph` does not
 wait for torch, and a machine that only trains needs only torch and NumPy.
@@ -30,14 +31,13 @@ if TYPE_CHECKING:
         GraphArrays,
         GraphSchema,
     )
-    from mathamr_kedro.graph.blocks import (
-        BuildFormulaBlocks,
-        GraphBlock,
+    from mathamr_kedro.graph.builder import ArrayBuilder, VocabularyNumbering
+    from mathamr_kedro.graph.building import BuildBlocks, build_arrays, record_formula
+    from mathamr_kedro.graph.counting import (
         LabelCounts,
-        Vocabularies,
-        build_graph_blocks,
+        choose_vocabularies,
+        number_labels,
     )
-    from mathamr_kedro.graph.builder import RecordArrays
     from mathamr_kedro.graph.drawing import draw_math_graph, write_page
     from mathamr_kedro.graph.entries import (
         FORMULA_TYPE,
@@ -46,27 +46,28 @@ if TYPE_CHECKING:
         name_entry,
         split_entry,
     )
-    from mathamr_kedro.graph.fusion import (
-        FusedRecord,
-        FuseRecords,
-        StoredTrees,
-    )
+    from mathamr_kedro.graph.fusion import FusedRecord, StoredTrees, fuse_graph
     from mathamr_kedro.graph.math_graph import MathGraph, read_placeholder
     from mathamr_kedro.graph.penman_graph import (
         format_math_graph,
+        from_amr,
         read_label,
         read_math_graph,
     )
-    from mathamr_kedro.graph.penman_records import GraphRecord, RecordFile
+    from mathamr_kedro.graph.penman_records import (
+        GraphRecord,
+        RecordFile,
+        number_formulas,
+    )
     from mathamr_kedro.graph.preparation import (
         PairSplit,
-        Preparation,
         PreprocessingConfig,
+        encode_texts,
+        prepare_graphs,
     )
-    from mathamr_kedro.graph.prepared import PreparedGraphs, PreparedStore
+    from mathamr_kedro.graph.prepared import PreparedGraphs, join_prepared
     from mathamr_kedro.graph.released import ReleasedEncoder
     from mathamr_kedro.graph.report import (
-        GraphTally,
         describe_prepared,
         report_graphs,
         report_preparation,
@@ -76,17 +77,19 @@ if TYPE_CHECKING:
         BatchSize,
         DeviceShards,
         GraphBatch,
+        GraphFolder,
         GraphShards,
         ShardWriter,
         join_shards,
     )
-    from mathamr_kedro.graph.virtual_nodes import (
-        GraphVariant,
+    from mathamr_kedro.graph.tally import (
+        CheckedRecord,
+        CheckRecords,
+        GraphTally,
+        ShardFacts,
     )
-    from mathamr_kedro.graph.vocabulary import (
-        RARE_NUMBERS,
-        make_schema,
-    )
+    from mathamr_kedro.graph.virtual_nodes import GraphVariant
+    from mathamr_kedro.graph.vocabulary import RARE_NUMBERS, Vocabularies
 
 __all__ = [
     "DOCUMENT",
@@ -96,14 +99,16 @@ __all__ = [
     "POST_TYPES",
     "RARE_NUMBERS",
     "SENTENCE",
+    "ArrayBuilder",
     "BatchSize",
-    "BuildFormulaBlocks",
+    "BuildBlocks",
+    "CheckRecords",
+    "CheckedRecord",
     "DeviceShards",
-    "FuseRecords",
     "FusedRecord",
     "GraphArrays",
     "GraphBatch",
-    "GraphBlock",
+    "GraphFolder",
     "GraphRecord",
     "GraphSchema",
     "GraphShards",
@@ -112,27 +117,34 @@ __all__ = [
     "LabelCounts",
     "MathGraph",
     "PairSplit",
-    "Preparation",
     "PreparedGraphs",
-    "PreparedStore",
     "PreprocessingConfig",
-    "RecordArrays",
     "RecordFile",
     "ReleasedEncoder",
+    "ShardFacts",
     "ShardWriter",
     "StoredTrees",
     "Vocabularies",
-    "build_graph_blocks",
+    "VocabularyNumbering",
+    "build_arrays",
+    "choose_vocabularies",
     "describe_prepared",
     "draw_math_graph",
+    "encode_texts",
     "find_owner",
     "format_math_graph",
+    "from_amr",
+    "fuse_graph",
+    "join_prepared",
     "join_shards",
-    "make_schema",
     "name_entry",
+    "number_formulas",
+    "number_labels",
+    "prepare_graphs",
     "read_label",
     "read_math_graph",
     "read_placeholder",
+    "record_formula",
     "renumber_sentences",
     "report_graphs",
     "report_preparation",

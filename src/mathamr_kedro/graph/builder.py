@@ -1,17 +1,17 @@
 """Math graphs to arrays at the speed of the preprocessing stage.
 
-Column by column: one look-up per node, no object per edge. :class:`RecordArrays` does
-it for one graph at a time, with the vocabulary of prepared graphs: queries, new posts.
-:class:`VariantGraph` shows what a variant sees, for drawings and texts.
+Column by column: one look-up per node, no object per edge. :class:`VariantGraph` shows
+what a variant sees, for drawings and texts.
 
-Labels and roles are numbered in two ways. A vocabulary numbers them for good, e.g.
-those of a query. The stage numbers each shard by itself, in the order in which labels
-turn up, and renumbers once it has counted all shards::
+Labels and roles are numbered in two ways. A vocabulary numbers those of a query, or of
+a post that comes later. The stage numbers those of a collection in the order in which
+they turn up, and what a vocabulary makes of these numbers is looked up when graphs are
+read::
 
-    shard 0   V!x -> 0   set -> 1   +  -> 2         with the vocabulary
-    shard 1   +   -> 0   V!x -> 1                   V!x -> 6   + -> 7   set -> 8
+    in the files    V!x -> 3   set -> 4   + -> 5
+    vocabulary      V!x -> 6   + -> 7     set -> 8          types [..., 6, 8, 7]
 
-so graphs are read once, and another vocabulary of the same graphs costs little.
+so graphs are built once, and another vocabulary of the same graphs costs little.
 
 Before a vocabulary sees a label, it is normalised to a node type, what the embedding
 table tells apart (thesis 3.3.1)::
@@ -31,54 +31,35 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, compress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from mathamr_kedro.base.records import FormulaMention
 from mathamr_kedro.base.stemming import stem
 from mathamr_kedro.graph.arrays import (
     DOCUMENT,
     FORMULA,
     SENTENCE,
     GraphArrays,
-    GraphSchema,
     to_ids,
 )
-from mathamr_kedro.graph.fusion import TreeLookup, fuse_graph
 from mathamr_kedro.graph.math_graph import (
     FormulaPart,
     MathGraph,
     is_inverted,
     read_placeholder,
 )
-from mathamr_kedro.graph.penman_graph import read_label, read_math_graph
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.sentences import Sentences, renumber_sentences
+from mathamr_kedro.graph.shards.layout import CONCEPT, FIRST_LABEL, SYMBOL, Label
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
     AUXILIARY_ROLE,
     URL,
-    NodeVocabulary,
-    RelationVocabulary,
+    Vocabularies,
     classify_number,
-    make_schema,
 )
-
-if TYPE_CHECKING:
-    from mathamr_kedro.graph.prepared import PreparedGraphs
-    from mathamr_kedro.graph.released import ReleasedEncoder
-
-
-CONCEPT, SYMBOL = "concept", "symbol"
-"""AMR concepts are stemmed; constants and symbols of formulas are not."""
-
-RAW_SCHEMA = GraphSchema(
-    num_node_types=1 << 24,
-    num_forward=1 << 16,
-    mask_type=0,
-    virtual_relations=((1 << 16) - 3, (1 << 16) - 2, (1 << 16) - 1),
-)
-"""What the numbers of one shard mean: more room than any shard needs."""
 
 _FRAME = re.compile(r".+-\d{2,3}")
 _LARGEST_LABEL = 2**31 - 1  # batches hold labels as int32; 0 and below mean none
@@ -101,7 +82,8 @@ class _Remembered(dict[str, int]):
 class Numbering:
     """Numbers of concepts, symbols and roles, by atom and by role."""
 
-    schema: GraphSchema
+    first_virtual: int
+    """Node type of the first kind of virtual nodes."""
     concepts: _Remembered
     symbols: _Remembered
     roles: _Remembered
@@ -110,12 +92,12 @@ class Numbering:
 
     def __init__(
         self,
-        schema: GraphSchema,
+        first_virtual: int,
         find_concept: Callable[[str], int],
         find_symbol: Callable[[str], int],
         find_role: Callable[[str], int],
     ) -> None:
-        self.schema = schema
+        self.first_virtual = first_virtual
         self.concepts = _Remembered(find_concept)
         self.symbols = _Remembered(find_symbol)
         self.roles = _Remembered(find_role)
@@ -127,9 +109,10 @@ class Numbering:
 class VocabularyNumbering(Numbering):
     """The numbers of a vocabulary."""
 
-    def __init__(self, types: NodeVocabulary, relations: RelationVocabulary) -> None:
+    def __init__(self, vocabularies: Vocabularies) -> None:
+        types, relations = vocabularies
         super().__init__(
-            make_schema(types, relations),
+            len(types),
             lambda atom: types.find(normalise_concept(atom)),
             lambda atom: types.find(normalise_symbol(atom)),
             relations.find,
@@ -140,10 +123,10 @@ class RawNumbering(Numbering):
     """Numbers in the order of first use; concepts and symbols share one row."""
 
     def __init__(self) -> None:
-        self.labels: list[tuple[str, str]] = []
-        """Kind and atom of each number."""
+        self.labels: list[Label] = []
+        """Kind and atom of each number from ``FIRST_LABEL`` on."""
         super().__init__(
-            RAW_SCHEMA,
+            0,
             lambda atom: self._add(CONCEPT, atom),
             lambda atom: self._add(SYMBOL, atom),
             lambda role: len(self.roles),
@@ -151,7 +134,7 @@ class RawNumbering(Numbering):
 
     def _add(self, kind: str, atom: str) -> int:
         self.labels.append((kind, atom))
-        return len(self.labels) - 1
+        return len(self.labels) - 1 + FIRST_LABEL
 
 
 def normalise_atom(kind: str, atom: str) -> str:
@@ -200,10 +183,6 @@ class ArrayBuilder:
 
     def __init__(self, numbering: Numbering, variant: GraphVariant) -> None:
         self.numbering, self.variant = numbering, variant
-
-    def build_record(self, record: GraphRecord) -> GraphArrays:
-        """Return the arrays of a fused record."""
-        return self.build(read_math_graph(record.graph), label_formulas(record))
 
     def build(
         self, graph: MathGraph, labels: Mapping[int, int] | None = None
@@ -316,7 +295,7 @@ class ArrayBuilder:
         # Virtual nodes follow the content nodes; the document is the last of them.
         document = [len(types) + len(kinds) - 1] if kinds else []
         counts = len(formulas), len(roots), len(document)
-        first = self.numbering.schema.num_node_types
+        first = self.numbering.first_virtual
         sources, targets, relations = edges
         if auxiliary:
             sources = sources + [source for source, _ in auxiliary]
@@ -364,51 +343,18 @@ def _keep_edges(edges: Edges, kept: bytearray, number: Sequence[int]) -> Edges:
     )
 
 
-def label_formulas(record: GraphRecord) -> dict[int, int]:
-    """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same."""
+def label_formulas(formulas: Mapping[int, FormulaMention]) -> dict[int, int]:
+    """Return a label per formula, 1 to 2^31 - 1, equal for those that look the same.
+
+    Args:
+        formulas: by ``n`` of ``FORMULA_n``.
+    """
     # Surrogates may be in the ids of a damaged collection.
     visual_ids = {
         number: mention.visual_id.encode("utf-8", "surrogatepass")
-        for number, mention in record.formulas().items()
+        for number, mention in formulas.items()
     }
     return {n: zlib.crc32(v) & _LARGEST_LABEL or 1 for n, v in visual_ids.items()}
-
-
-class RecordArrays:
-    """Turns AMR records into arrays as prepared graphs have them.
-
-    Args:
-        prepared: variant and vocabularies of these, or of a released encoder's graphs,
-            are used.
-        find_trees: trees of formulas, e.g.
-            :class:`~mathamr_kedro.graph.fusion.StoredTrees`.
-    """
-
-    def __init__(
-        self, prepared: PreparedGraphs | ReleasedEncoder, find_trees: TreeLookup
-    ) -> None:
-        numbering = VocabularyNumbering(prepared.types, prepared.relations)
-        self._builder = ArrayBuilder(numbering, prepared.variant)
-        self._find_trees = find_trees
-
-    @property
-    def schema(self) -> GraphSchema:
-        """What the numbers mean."""
-        return self._builder.numbering.schema
-
-    def fuse(self, record: GraphRecord) -> MathGraph:
-        """Return the graph of an AMR record with the trees of its formulas.
-
-        Raises:
-            GraphError: the AMR is no graph.
-        """
-        return fuse_graph(record, self._find_trees).graph
-
-    def build(self, fused: MathGraph) -> GraphArrays:
-        """Return the arrays of a fused graph."""
-        arrays = self._builder.build(fused)
-        arrays.check(self.schema)
-        return arrays
 
 
 class VariantGraph(NamedTuple):
@@ -437,7 +383,7 @@ class VariantGraph(NamedTuple):
         if variant.sentence_roots == "document":
             graph = renumber_sentences(graph)
         arrays = builder.build(graph)
-        kinds = arrays.node_type[arrays.num_content :] - numbering.schema.num_node_types
+        kinds = arrays.node_type[arrays.num_content :] - numbering.first_virtual
         members = np.split(arrays.member, np.cumsum(arrays.member_count)[:-1])
         is_auxiliary = arrays.relation == numbering.roles[AUXILIARY_ROLE]
         ends = (e[is_auxiliary].tolist() for e in (arrays.source, arrays.target))

@@ -23,13 +23,12 @@ from mathamr_kedro.formula import MATH_STYLE, render_text
 from mathamr_kedro.formula.drawing import SvgDrawing
 from mathamr_kedro.graph.arrays import SENTENCE
 from mathamr_kedro.graph.builder import VariantGraph
+from mathamr_kedro.graph.fusion import FusedRecord
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import (
     format_math_graph,
     read_label,
-    read_math_graph,
 )
-from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.sentences import Sentences
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 
@@ -394,9 +393,9 @@ def _draw_curve(
     )
 
 
-def write_page(record: GraphRecord, variant: GraphVariant) -> str:
+def write_page(record: FusedRecord, variant: GraphVariant) -> str:
     """Return the drawing of a fused record as an HTML page."""
-    graph = read_math_graph(record.graph)
+    graph = record.graph
     drawing = draw_math_graph(graph, variant)
     text = format_math_graph(VariantGraph.build(graph, variant).content)
     rows = "".join(

@@ -10,26 +10,25 @@ Thesis 3.1::
                                           :opt ... :slt ...))
 
 A formula has one node, however often the text names it: the second mention is a
-re-entrancy. :func:`fuse_formulas` checks what it built. Trees are those of the store,
-by visual id; if it has none, the LaTeX is read.
+re-entrancy. :func:`check_fusion` proves what was built; the stage does it once. Trees
+are those of the store, by visual id; if it has none, the LaTeX is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from mathamr_kedro.base.errors import GraphError, MalformedInputError
-from mathamr_kedro.base.records import Failure
+from mathamr_kedro.base.errors import GraphError
+from mathamr_kedro.base.records import Failure, FormulaMention
 from mathamr_kedro.formula import FormulaTree, TreeStore, find_trees
 from mathamr_kedro.formula.node import OPT_EDGES
 from mathamr_kedro.graph.math_graph import (
     MATH_ROLE,
     OPT_ROLE,
     SLT_ROLE,
-    Line,
     MathGraph,
     read_placeholder,
 )
@@ -39,7 +38,7 @@ from mathamr_kedro.graph.penman_graph import (
     read_math_graph,
     unify_formulas,
 )
-from mathamr_kedro.graph.penman_records import GraphRecord
+from mathamr_kedro.graph.penman_records import GraphRecord, number_formulas
 
 _CACHED = 20_000
 """Formulas kept in memory; a few thousand make up most of what posts mention."""
@@ -123,14 +122,8 @@ class StoredTrees:
 
 
 def fuse_formulas(amr: MathGraph, formulas: Mapping[int, FormulaLines]) -> MathGraph:
-    """Put the trees of formulas below their ``FORMULA_n`` nodes.
-
-    Raises:
-        GraphError: what was built breaks an invariant.
-    """
-    fused = _Fusion(amr, formulas).build()
-    _check_fusion(fused, amr, formulas)
-    return fused
+    """Put the trees of formulas below their ``FORMULA_n`` nodes."""
+    return _Fusion(amr, formulas).build()
 
 
 class _Fusion:
@@ -141,7 +134,10 @@ class _Fusion:
         self._prefix = _choose_prefix(amr)
         self._variables: list[str] = []
         self._atoms: list[str] = []
-        self._lines: list[Line] = []
+        self._parents: list[int] = []
+        self._holders: list[int] = []
+        self._roles: list[str] = []
+        self._targets: list[int] = []
 
     def build(self) -> MathGraph:
         """Return the fused graph."""
@@ -150,48 +146,58 @@ class _Fusion:
         placed: set[int] = set()
         numbers: list[int] = []  # the new number of each node of the AMR
 
-        def define(node: int) -> None:
-            numbers.append(self._add_node(amr.variables[node], atoms[node]))
+        def define(node: int, parent: int) -> None:
+            numbers.append(self._add_node(amr.variables[node], atoms[node], parent))
             if atoms[node][:8] == "FORMULA_":
                 number = read_placeholder(atoms[node])
                 if number is not None and number in formulas:
                     placed.add(number)
                     self._add_trees(numbers[-1], number)
 
-        define(0)
-        for holder, role, target in amr.lines:
+        define(0, -1)
+        for holder, role, target in zip(
+            amr.holders, amr.roles, amr.targets, strict=True
+        ):
             # Nodes are numbered in the order of the lines that define them.
             is_new = target == len(numbers)
             place = len(self._atoms) if is_new else numbers[target]
-            self._lines.append((numbers[holder], role, place))
+            self._add_line(numbers[holder], role, place)
             if is_new:
-                define(target)
+                define(target, numbers[holder])
         # Formulas that the AMR lost are attached to the root.
         for number in sorted(formulas):
             if number not in placed:
-                self._lines.append((0, MATH_ROLE, len(self._atoms)))
-                node = self._add_node(f"{self._prefix}{number}", f"FORMULA_{number}")
+                self._add_line(0, MATH_ROLE, len(self._atoms))
+                name = f"{self._prefix}{number}"
+                node = self._add_node(name, f"FORMULA_{number}", 0)
                 self._add_trees(node, number)
-        return MathGraph(self._variables, self._atoms, self._lines)
+        columns = self._holders, self._roles, self._targets
+        return MathGraph.of_columns(
+            self._variables, self._atoms, columns, self._parents
+        )
 
-    def _add_node(self, variable: str, atom: str) -> int:
+    def _add_node(self, variable: str, atom: str, parent: int) -> int:
         self._variables.append(variable)
         self._atoms.append(atom)
+        self._parents.append(parent)
         return len(self._atoms) - 1
+
+    def _add_line(self, holder: int, role: str, target: int) -> None:
+        self._holders.append(holder)
+        self._roles.append(role)
+        self._targets.append(target)
 
     def _add_trees(self, formula: int, number: int) -> None:
         for role, mark, tree in _list_trees(self._formulas[number]):
             first = len(self._atoms)
             name = f"{self._prefix}{number}{mark}"
+            holders = [formula, *[first + parent for parent in tree.parents]]
             self._variables += [f"{name}{i}" for i in range(len(tree.atoms))]
             self._atoms += tree.atoms
-            self._lines.append((formula, role, first))
-            self._lines += [
-                (first + parent, edge, child)
-                for child, (parent, edge) in enumerate(
-                    zip(tree.parents, tree.roles, strict=True), start=first + 1
-                )
-            ]
+            self._parents += holders
+            self._holders += holders
+            self._roles += [role, *tree.roles]
+            self._targets += range(first, len(self._atoms))
 
 
 def _list_trees(formula: FormulaLines) -> list[tuple[str, str, TreeLines]]:
@@ -209,17 +215,18 @@ def _choose_prefix(amr: MathGraph) -> str:
     return prefix
 
 
-def _check_fusion(
+def check_fusion(
     fused: MathGraph, amr: MathGraph, formulas: Mapping[int, FormulaLines]
 ) -> None:
     """Refuse a fused graph that breaks an invariant.
 
-    That it is rooted and connected a :class:`MathGraph` makes sure itself. Here: every
-    formula is in it once, with whole trees, and without them it is the AMR.
+    It is rooted and connected, every formula is in it once, with whole trees, and
+    without them it is the AMR.
 
     Raises:
         GraphError: which formula, or what else, is not as it should be.
     """
+    MathGraph(fused.variables, fused.atoms, fused.lines)
     parts = {part.number: part for part in fused.formulas}
     for number, formula in formulas.items():
         sizes = {mark: len(tree.atoms) for _, mark, tree in _list_trees(formula)}
@@ -237,39 +244,30 @@ def _check_fusion(
         )
 
 
-class FusedRecord(NamedTuple):
-    """The text of a fused record (empty if there is none), and what was wrong."""
-
-    text: str
-    problems: tuple[Failure, ...] = ()
-    """Without source and place, which the caller knows."""
-
-
 class FusedGraph(NamedTuple):
     """A math graph whose formulas have their trees."""
 
     graph: MathGraph
+    amr: MathGraph
     formulas: dict[int, FormulaLines]
     unknown: list[int]
     """Of placeholders that the parser invented; they are words in the graph."""
 
-    @property
-    def lost(self) -> tuple[str, ...]:
-        """Placeholders of formulas that the parser lost."""
-        parts = self.graph.formulas
-        return tuple(f"FORMULA_{part.number}" for part in parts if part.is_lost)
 
+def fuse_graph(
+    amr: MathGraph, mentions: Mapping[int, FormulaMention], find_trees: TreeLookup
+) -> FusedGraph:
+    """Put the trees of its formulas into an AMR graph.
 
-def fuse_graph(record: GraphRecord, find_trees: TreeLookup) -> FusedGraph:
-    """Put the trees of its formulas into the graph of an AMR record.
-
-    Raises:
-        GraphError: the AMR is no graph, or fusion broke an invariant.
+    Args:
+        amr: the graph.
+        mentions: formulas by ``n`` of ``FORMULA_n``.
+        find_trees: e.g. :class:`StoredTrees`.
     """
-    amr = unify_formulas(read_math_graph(record.graph))
+    amr = unify_formulas(amr)
     formulas = {
         number: find_trees(mention.visual_id, mention.latex)
-        for number, mention in record.formulas().items()
+        for number, mention in mentions.items()
     }
     named = [read_placeholder(a) for a in amr.atoms if a[:8] == "FORMULA_"]
     unknown = sorted({n for n in named if n is not None} - formulas.keys())
@@ -277,47 +275,68 @@ def fuse_graph(record: GraphRecord, find_trees: TreeLookup) -> FusedGraph:
         names = {f"FORMULA_{n}": f"FORMULA-{n}" for n in unknown}
         atoms = [names.get(atom, atom) for atom in amr.atoms]
         amr = MathGraph(amr.variables, atoms, amr.lines)
-    return FusedGraph(fuse_formulas(amr, formulas), formulas, unknown)
+    return FusedGraph(fuse_formulas(amr, formulas), amr, formulas, unknown)
 
 
-def write_fused(record: GraphRecord, fused: FusedGraph) -> GraphRecord:
-    """Return an AMR record with its fused graph as text."""
-    text = format_math_graph(fused.graph)
-    return record._replace(graph=text, missing=fused.lost, text_checksum="")
+class FusedRecord(NamedTuple):
+    """A record whose graph has the trees of its formulas."""
+
+    graph_id: str
+    """Id of the post or of the topic."""
+    graph: MathGraph
+    post_type: str = "document"
+    formula_map: tuple[FormulaMention, ...] = ()
+    problems: tuple[Failure, ...] = ()
+    """Defects of formulas, without source and place, which the caller knows."""
+
+    @classmethod
+    def read(
+        cls, record: GraphRecord, find_trees: TreeLookup, check: bool = False
+    ) -> FusedRecord:
+        """Fuse an AMR record.
+
+        Args:
+            record: with the graph as text.
+            find_trees: e.g. :class:`StoredTrees`.
+            check: prove that fusion kept everything.
+
+        Raises:
+            GraphError: the AMR is no graph, or fusion broke an invariant.
+        """
+        amr = read_math_graph(record.graph)
+        fused = fuse_graph(amr, record.formulas(), find_trees)
+        if check:
+            check_fusion(fused.graph, fused.amr, fused.formulas)
+        return cls(
+            record.graph_id,
+            fused.graph,
+            record.post_type,
+            record.formula_map,
+            _find_notes(record.graph_id, fused),
+        )
+
+    def formulas(self) -> dict[int, FormulaMention]:
+        """Return the formulas by ``n`` of ``FORMULA_n``."""
+        return number_formulas(self.graph_id, self.formula_map)
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """Placeholders of formulas that the parser lost; they hang from the root."""
+        parts = self.graph.formulas
+        return tuple(f"FORMULA_{part.number}" for part in parts if part.is_lost)
+
+    def write(self) -> GraphRecord:
+        """Return the record with its graph as PENMAN text."""
+        text = format_math_graph(self.graph)
+        return GraphRecord(
+            self.graph_id, text, self.post_type, self.formula_map, self.lost
+        )
 
 
-class FuseRecords:
-    """Fuses the texts of AMR records; made in one process, called in others.
-
-    Args:
-        store: file of the formula-tree store; ``None``: all trees from LaTeX.
-    """
-
-    VERSION: ClassVar = 1
-    """Of what comes out; another one rebuilds the math graphs."""
-
-    def __init__(self, store: Path | None) -> None:
-        self._find_trees = StoredTrees(store)
-
-    def __call__(self, blocks: Sequence[str]) -> list[FusedRecord]:
-        """Return one result per record."""
-        return [self._fuse(block) for block in blocks]
-
-    def _fuse(self, block: str) -> FusedRecord:
-        try:
-            record = GraphRecord.read(block)
-        except MalformedInputError as exc:
-            return FusedRecord("", (_describe("", "malformed_record", str(exc)),))
-        name = record.graph_id
-        try:
-            fused = fuse_graph(record, self._find_trees)
-        except GraphError as exc:
-            return FusedRecord("", (_describe(name, "graph_error", str(exc)),))
-        text = write_fused(record, fused).format()
-        return FusedRecord(text, _find_notes(name, fused))
-
-
-def _describe(name: str, reason: str, detail: str, kept: bool = False) -> Failure:
+def describe_failure(
+    name: str, reason: str, detail: str, kept: bool = False
+) -> Failure:
+    """Return a failure of the stage, without source and place."""
     return Failure("graph_fusion", "", "", name, reason, detail, kept)
 
 
@@ -326,9 +345,9 @@ def _find_notes(name: str, fused: FusedGraph) -> tuple[Failure, ...]:
     bare = [n for n, f in fused.formulas.items() if f.opt is None and f.slt is None]
     if bare:
         detail = f"no tree for {', '.join(f'FORMULA_{n}' for n in bare[:10])}"
-        notes.append(_describe(name, "formula_without_tree", detail, True))
+        notes.append(describe_failure(name, "formula_without_tree", detail, True))
     if fused.unknown:
         strange = ", ".join(f"FORMULA_{n}" for n in fused.unknown[:10])
         detail = f"not in formula_map: {strange}"
-        notes.append(_describe(name, "unknown_placeholder", detail, True))
+        notes.append(describe_failure(name, "unknown_placeholder", detail, True))
     return tuple(notes)

@@ -24,6 +24,7 @@ from mathamr_kedro.amr import (
     Attribute,
     Edge,
     format_string,
+    lay_out_text,
     read_graph,
     read_symbol,
 )
@@ -99,6 +100,15 @@ def _read_pieces(text: str) -> MathGraph | None:
     gaps, roles, names, atoms, closings = (pieces[column::5] for column in range(5))
     if any(gaps) or not any(names[:1]) or roles[0] is not None or not all(roles[1:]):
         return None
+    return _join_pieces(roles, names, atoms, closings)
+
+
+def _join_pieces(
+    roles: Sequence[str],
+    names: Sequence[str | None],
+    atoms: Sequence[str],
+    closings: Sequence[str],
+) -> MathGraph | None:
     found = _find_holders(names, closings)
     if found is None:
         return None
@@ -220,12 +230,19 @@ def format_math_graph(graph: MathGraph) -> str:
 
 
 def from_amr(graph: AMRGraph) -> MathGraph:
-    """Lay out nodes, edges and attributes as a text would have them.
+    """Lay out nodes, edges and attributes as its text would have them.
 
     Raises:
-        GraphError: the graph is not connected.
+        GraphError: the graph is not connected, or names a node twice.
     """
-    return read_math_graph(format_amr(graph))
+    depths, roles, variables, atoms = zip(*lay_out_text(graph), strict=True)
+    ends = [depth + bool(name) for depth, name in zip(depths, variables, strict=True)]
+    closings = [")" * (e - d) for e, d in zip(ends, (*depths[1:], 0), strict=True)]
+    names = [name or None for name in variables]
+    found = _join_pieces(roles, names, atoms, closings)
+    if found is None:
+        raise GraphError(f"Expected an AMR graph (got {format_amr(graph)[:80]!r})")
+    return found
 
 
 def unify_formulas(amr: MathGraph) -> MathGraph:

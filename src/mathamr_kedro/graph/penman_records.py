@@ -21,7 +21,7 @@ Lines without a value (no missing placeholder, no formula) are omitted.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,16 +62,7 @@ class GraphRecord(NamedTuple):
         Raises:
             GraphError: a placeholder of the formula map has another form.
         """
-        found: dict[int, FormulaMention] = {}
-        for mention in self.formula_map:
-            number = read_placeholder(mention.placeholder)
-            if number is None:
-                raise GraphError(
-                    f"Expected placeholders FORMULA_n in the formula map of "
-                    f"{self.graph_id!r} (got {mention.placeholder!r})"
-                )
-            found[number] = mention
-        return found
+        return number_formulas(self.graph_id, self.formula_map)
 
     @classmethod
     def read(cls, block: str) -> GraphRecord:
@@ -130,6 +121,26 @@ class GraphRecord(NamedTuple):
         return "\n".join(lines) + "\n\n"
 
 
+def number_formulas(
+    graph_id: str, formula_map: Iterable[FormulaMention]
+) -> dict[int, FormulaMention]:
+    """Return the formulas of a graph by ``n`` of ``FORMULA_n``.
+
+    Raises:
+        GraphError: a placeholder of the formula map has another form.
+    """
+    found: dict[int, FormulaMention] = {}
+    for mention in formula_map:
+        number = read_placeholder(mention.placeholder)
+        if number is None:
+            raise GraphError(
+                f"Expected placeholders FORMULA_n in the formula map of {graph_id!r} "
+                f"(got {mention.placeholder!r})"
+            )
+        found[number] = mention
+    return found
+
+
 def _format_formula_map(formula_map: Iterable[FormulaMention]) -> str:
     """Return the map from placeholders to formulas as one line of JSON."""
     entries = {
@@ -152,10 +163,15 @@ def _read_formula_map(line: str) -> tuple[FormulaMention, ...]:
 
 
 class RecordFile:
-    """The records of one shard, as text."""
+    """The records of one shard, as text.
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    Args:
+        path: the file.
+        dropped: places of records that are left out.
+    """
+
+    def __init__(self, path: Path, dropped: Container[int] = ()) -> None:
+        self.path, self._dropped = path, dropped
 
     def write(self, records: Iterable[GraphRecord]) -> None:
         """Write records to the file."""
@@ -163,7 +179,9 @@ class RecordFile:
             file.writelines(record.format() for record in records)
 
     def __iter__(self) -> Iterator[GraphRecord]:
-        for block in self.blocks():
+        for place, block in enumerate(self.blocks()):
+            if place in self._dropped:
+                continue
             try:
                 yield GraphRecord.read(block)
             except MalformedInputError as exc:

@@ -1,46 +1,54 @@
-"""Parameters of preprocessing, training pairs, and the folder that both make.
-
-Preparations write what :mod:`.prepared` reads.
-"""
+"""Parameters of preprocessing, training pairs, and the folder that both make."""
 
 from __future__ import annotations
 
-import json
+import logging
+import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mathamr_kedro.base.arrays import TextColumn
-from mathamr_kedro.base.checksums import checksum, replace_checked_file, write_checksums
-from mathamr_kedro.base.errors import MalformedInputError
-from mathamr_kedro.base.files import write_text
+from mathamr_kedro.base.arrays import write_arrays
+from mathamr_kedro.base.checksums import checksum, write_checksums
+from mathamr_kedro.base.errors import (
+    ConfigurationError,
+    InputError,
+    MalformedInputError,
+)
+from mathamr_kedro.base.files import replace_file
 from mathamr_kedro.base.parameters import StageParameters, check_range
+from mathamr_kedro.base.records import CleanText, Post, Topic, restore_latex
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.base.workers import WorkerConfig
-from mathamr_kedro.graph.entries import POST_TYPES
-from mathamr_kedro.graph.released import ReleasedEncoder
-from mathamr_kedro.graph.shards.layout import VERSION
-from mathamr_kedro.graph.shards.writer import ShardWriter
-from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import (
-    NodeVocabulary,
-    RelationVocabulary,
-    VocabularyConfig,
-    make_schema,
+from mathamr_kedro.corpus import FormulaIds, name_part, take_part
+from mathamr_kedro.graph.counting import (
+    LabelCounts,
+    choose_vocabularies,
+    number_labels,
 )
+from mathamr_kedro.graph.prepared import (
+    CONFIGURATION,
+    PAIRS,
+    PreparedGraphs,
+    name_columns,
+    write_configuration,
+)
+from mathamr_kedro.graph.released import ReleasedEncoder
+from mathamr_kedro.graph.shards.folder import GraphFolder
+from mathamr_kedro.graph.shards.texts import place_texts, write_texts
+from mathamr_kedro.graph.virtual_nodes import GraphVariant
+from mathamr_kedro.graph.vocabulary import VocabularyConfig
 
-if TYPE_CHECKING:
-    from mathamr_kedro.corpus import FormulaIds
-    from mathamr_kedro.graph.blocks import GraphBlock
-
+logger = logging.getLogger(__name__)
 
 Pair = tuple[PostId, PostId]
 """A question and its answer."""
-
-CONFIGURATION = "configuration.json"
 
 
 @dataclass(frozen=True)
@@ -125,9 +133,22 @@ class PreprocessingConfig(StageParameters):
             found["text_model"] = PurePath(self.text_model).name
         return found
 
+    def refuse_others(self, graphs: PreparedGraphs) -> None:
+        """Refuse graphs that were prepared with other parameters.
+
+        Raises:
+            ConfigurationError: they were.
+        """
+        if graphs.folder.name != self.key:
+            raise ConfigurationError(
+                f"Expected graphs prepared with the parameters of 'preprocessing', "
+                f"{self.key!r} (got {str(graphs.folder)!r}); run the stage "
+                "'preprocessing'"
+            )
+
     @property
     def variant_key(self) -> str:
-        """The name of the folder of the blocks, which only depend on the variant."""
+        """The name of the folder of the arrays, which only depend on the variant."""
         return checksum(asdict(self.graph))
 
     @property
@@ -136,117 +157,150 @@ class PreprocessingConfig(StageParameters):
         return checksum(self.describe())
 
 
-@dataclass(frozen=True)
-class Preparation:
-    """Input of a folder of prepared graphs."""
+def prepare_graphs(
+    folder: Path,
+    arrays: Mapping[str, GraphFolder],
+    pairs: Iterable[Pair],
+    returnable: FormulaIds,
+    config: PreprocessingConfig,
+    pairs_from: str,
+    returnable_from: str,
+) -> PreparedGraphs:
+    """Count the vocabularies of arrays, split the pairs, and write both to a folder.
 
-    parameters: PreprocessingConfig
-    """They name the folder."""
-    made_from: str
-    """Checksum of the posts' graphs and the pairs: what an encoder learns from."""
-    types: NodeVocabulary
-    relations: RelationVocabulary
-    split: PairSplit
-    posts: Iterable[GraphBlock]
-    """Blocks with final numbers; read once, one at a time."""
-    topics: Iterable[GraphBlock]
-    report: Mapping[str, Any] = field(default_factory=dict)
-    topics_from: str = ""
-    """Checksum of the topics' graphs."""
-    formulas: Iterable[GraphBlock] = ()
-    """Graphs of formulas that are in no graph of a post."""
-    returnable: FormulaIds | None = None
-    """Formulas that Task 2 may return; ``None``: all."""
-    formulas_from: str = ""
-    """Checksum of ``formulas`` and ``returnable``."""
-    write_texts: Callable[[Path], None] | None = None
-    """Writes vectors of the texts into a finished folder, or resumes."""
+    What was prepared from the same is left as it is.
 
-    def write(self, folder: Path) -> None:
-        """Write everything to an empty folder."""
-        pairs = (*self.split.train, *self.split.validation)
-        wanted = {post for pair in pairs for post in pair}
-        positions: dict[str, int] = {}
-        post_types: list[int] = []
+    Args:
+        folder: of all prepared graphs.
+        arrays: of ``posts``, ``topics`` and ``formulas``.
+        pairs: questions and answers to learn from.
+        returnable: formulas that Task 2 may return.
+        config: names the folder.
+        pairs_from: checksum of ``pairs``.
+        returnable_from: checksum of ``returnable``.
 
-        def note_posts() -> Iterator[GraphBlock]:
-            for block in self.posts:
-                for key, name in zip(block.keys, block.post_types, strict=True):
-                    if key in wanted:
-                        positions[key] = len(post_types)
-                    known = name if name in POST_TYPES else "document"
-                    post_types.append(POST_TYPES.index(known))
-                yield block
-
-        self._write_graphs(folder / "posts", note_posts())
-        self._write_graphs(folder / "topics", self.topics)
-        self._write_formulas(folder)
-        np.save(folder / "post_type.npy", np.array(post_types, dtype=np.uint8))
-        _save_pairs(folder / "train_pairs.npy", self.split.train, positions)
-        _save_pairs(folder / "validation_pairs.npy", self.split.validation, positions)
-        self.types.save(folder / "types.json")
-        self.relations.save(folder / "relations.json")
-        write_checksums(folder)
-        self._write_configuration(folder)
-
-    def replace_parts(self, folder: Path, topics: bool, formulas: bool) -> None:
-        """Put other topics or formulas beside the same posts.
-
-        A kill in between is noticed: until all is written, no configuration names what
-        is there.
-        """
-        unnamed = {"topics_from": ""} if topics else {}
-        unnamed |= {"formulas_from": ""} if formulas else {}
-        replace(self, **unnamed)._write_configuration(folder)  # type: ignore[arg-type]
-        if topics:
-            self._write_graphs(folder / "topics", self.topics)
-        if formulas:
-            self._write_formulas(folder)
-        self._write_configuration(folder)
-
-    def _write_graphs(self, folder: Path, blocks: Iterable[GraphBlock]) -> None:
-        with ShardWriter(folder, make_schema(self.types, self.relations)) as writer:
-            for block in blocks:
-                graphs = zip(block.graphs(), block.formulas, strict=True)
-                for (key, graph), names in graphs:
-                    writer.add(key, graph, names)
-
-    def _write_formulas(self, folder: Path) -> None:
-        """Write formulas without a post's graph, and which formulas are returnable."""
-        self._write_graphs(folder / "formulas", self.formulas)
-        ids = self.returnable
-        covered = np.zeros(len(ids) if ids is not None else 0, dtype=np.bool_)
-        for part in ("posts", "formulas"):
-            flags = [np.zeros(0, dtype=np.bool_)]
-            for names in _read_formula_ids(folder / part):
-                if ids is None:
-                    flags.append(np.ones(len(names), dtype=np.bool_))
-                    continue
-                places = ids.find(names)
-                flags.append(places >= 0)
-                covered[places[places >= 0]] = True
-            path = name_flags(folder, part)
-            with replace_checked_file(path) as written, written.open("wb") as file:
-                np.save(file, np.concatenate(flags))
-        if ids is not None and self.parameters.graph.has_formulas:
-            _refuse_missing(ids, np.flatnonzero(~covered).tolist())
-
-    def _write_configuration(self, folder: Path) -> None:
-        content = {
-            "configuration": self.parameters.describe(),
-            "version": VERSION,
-            "made_from": self.made_from,
-            "topics_from": self.topics_from,
-            "formulas_from": self.formulas_from,
-            "report": self.report,
-        }
-        text = json.dumps(content, indent=2, default=str)
-        write_text(folder / CONFIGURATION, text + "\n")
+    Raises:
+        MalformedInputError: a formula that may be returned has no graph.
+    """
+    place = folder / config.key
+    sources = {part: found.checksum for part, found in arrays.items()}
+    made_from = [sources["posts"], pairs_from]
+    if config.vocabulary.source is not None:  # another folder may get its name
+        released = ReleasedEncoder(config.vocabulary.source)
+        made_from.append(checksum(*released.vocabularies.names))
+    sources["returnable"] = returnable_from
+    found = _open_current(place, checksum(*made_from), sources)
+    if found is not None:
+        logger.info("prepared graphs were already in %s", place)
+        return found
+    split = _split_pairs(pairs, arrays["posts"].keys, config.pairs)
+    chosen = split.training_posts or None
+    if chosen is None and config.vocabulary.source is None:
+        logger.warning("no training pairs: all graphs are counted")
+    counts = LabelCounts.of_graphs(arrays["posts"], chosen)
+    vocabularies, counted = choose_vocabularies(counts, config.vocabulary, config.graph)
+    logger.info(
+        "%s node types cover %.2f %% of the nodes of %s graphs",
+        f"{counted.types:,}",
+        100 * counted.coverage,
+        f"{counted.graphs:,}",
+    )
+    flags = _flag_formulas(arrays, returnable, config.graph)
+    _clear(place, [f"texts_{part}_{sources[part]}" for part in arrays])
+    for part, graphs in arrays.items():
+        columns = number_labels(graphs, vocabularies)._asdict()
+        if part in flags:
+            columns["returnable"] = flags[part]
+        write_arrays(place / name_columns(part), columns)
+    for name, chosen_pairs in zip(PAIRS, split[:2], strict=True):
+        rows = [tuple(map(arrays["posts"].position, pair)) for pair in chosen_pairs]
+        table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+        with replace_file(place / f"{name}.npy") as part_file:
+            with part_file.open("wb") as file:
+                np.save(file, table)
+    vocabularies.save(place)
+    write_checksums(place, skip=[f.name for f in place.glob(".*")])
+    write_configuration(
+        place,
+        config.describe(),
+        Path(os.path.relpath(arrays["posts"].folder.parent, place)).as_posix(),
+        checksum(*made_from),
+        sources,
+        {
+            "vocabulary": asdict(counted),
+            **{part: len(graphs) for part, graphs in arrays.items()},
+            "failed": sum(len(graphs.failures) for graphs in arrays.values()),
+            "returnable_formulas": len(returnable),
+            "train_pairs": len(split.train),
+            "validation_pairs": len(split.validation),
+            "pairs_without_graph": split.without_graph,
+        },
+    )
+    logger.info("prepared graphs are in %s", place)
+    return PreparedGraphs(place)
 
 
-def name_flags(folder: Path, part: str) -> Path:
-    """Return the file that says which formulas of a part Task 2 may return."""
-    return folder / f"returnable_{part}.npy"
+def _open_current(
+    folder: Path, made_from: str, sources: Mapping[str, str]
+) -> PreparedGraphs | None:
+    """Open a folder that was made from the same, and is whole."""
+    if not (folder / CONFIGURATION).is_file():
+        return None
+    try:
+        found = PreparedGraphs(folder)
+        if (found.made_from, found.sources) == (made_from, sources):
+            return found.check()
+    except InputError as exc:
+        logger.warning("rebuilding prepared graphs: %s", exc)
+    return None
+
+
+def _split_pairs(
+    pairs: Iterable[Pair], keys: Sequence[PostId], config: SplitConfig
+) -> PairSplit:
+    split = PairSplit.draw(pairs, set(keys), config)
+    logger.info(
+        "%s training and %s validation pairs, %s pairs without a graph",
+        f"{len(split.train):,}",
+        f"{len(split.validation):,}",
+        f"{split.without_graph:,}",
+    )
+    return split
+
+
+def _clear(folder: Path, kept: Sequence[str]) -> None:
+    """Empty a folder that nobody shall read; vectors of texts may stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / CONFIGURATION).unlink(missing_ok=True)
+    for path in folder.iterdir():
+        if path.name.lstrip(".").partition(".")[0] in kept:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def _flag_formulas(
+    arrays: Mapping[str, GraphFolder], ids: FormulaIds, variant: GraphVariant
+) -> dict[str, NDArray[np.bool_]]:
+    """Tell of each formula if Task 2 may return it.
+
+    Raises:
+        MalformedInputError: one that may be returned has no graph.
+    """
+    covered = np.zeros(len(ids), dtype=np.bool_)
+    flags: dict[str, NDArray[np.bool_]] = {}
+    for part in ("posts", "formulas"):
+        found = [np.zeros(0, dtype=np.bool_)]
+        for names in arrays[part].formula_ids():
+            places = ids.find(names)
+            found.append(places >= 0)
+            covered[places[places >= 0]] = True
+        flags[part] = np.concatenate(found)
+    if variant.has_formulas:
+        _refuse_missing(ids, np.flatnonzero(~covered).tolist())
+    return flags
 
 
 def _refuse_missing(ids: FormulaIds, missing: Sequence[int]) -> None:
@@ -260,16 +314,45 @@ def _refuse_missing(ids: FormulaIds, missing: Sequence[int]) -> None:
     )
 
 
-def _read_formula_ids(folder: Path, size: int = 1 << 20) -> Iterator[list[str]]:
-    """Yield the ids of all formulas of shards, in order, some at a time."""
-    ends = np.cumsum(np.load(folder / "formula_id_length.npy"), dtype=np.int64)
-    ids = TextColumn(np.load(folder / "formula_id.npy", mmap_mode="r"), ends)
-    for first in range(0, len(ids), size):
-        yield list(ids.take(range(first, min(first + size, len(ids)))))
-
-
-def _save_pairs(
-    path: Path, pairs: Sequence[Pair], positions: Mapping[str, int]
+def encode_texts(
+    prepared: PreparedGraphs,
+    posts: Iterable[Post],
+    topics: Iterable[Topic],
+    encode: Callable[[Sequence[str]], NDArray[Any]],
 ) -> None:
-    rows = [(positions[question], positions[answer]) for question, answer in pairs]
-    np.save(path, np.array(rows, dtype=np.int64).reshape(-1, 2))
+    """Encode texts of posts and topics for an encoder that reads them, or resume.
+
+    Single formulas have no words.
+    """
+    width = 0
+    for part, texts in (
+        ("posts", partial(_place_posts, prepared.posts, posts)),
+        ("topics", partial(_place_topics, prepared.topics, topics)),
+        ("formulas", tuple),
+    ):
+        path, count = prepared.locate_texts(part), len(prepared.open(part))
+        found = ((place, restore_latex(*text)) for place, text in texts())
+        width = write_texts(path, count, found, encode, count, width)
+
+
+def _place_posts(
+    graphs: GraphFolder, posts: Iterable[Post]
+) -> Iterator[tuple[int, CleanText]]:
+    places = {key: place for place, key in enumerate(graphs.keys)}
+    return place_texts(places, posts)
+
+
+def _place_topics(
+    graphs: GraphFolder, topics: Iterable[Topic]
+) -> Iterator[tuple[int, CleanText]]:
+    places = {key: place for place, key in enumerate(graphs.keys)}
+    for topic in topics:
+        clean = CleanText(topic.text, topic.formula_map)
+        parts = {
+            topic.topic_id: clean,
+            name_part(topic.topic_id, "words"): take_part(clean, "words"),
+            name_part(topic.topic_id, "formulas"): take_part(clean, "formulas"),
+        }
+        for key, part in parts.items():
+            if key in places:
+                yield places[key], part

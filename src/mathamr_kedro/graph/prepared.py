@@ -1,30 +1,35 @@
-"""Prepared graphs: everything that training and search read, one folder each.
+"""Prepared graphs: what training and search read of a collection, one folder each.
 
 ::
 
     05_model_input/mathamr_plus/
       3f0c9a...e1/            named by a hash of the configuration
-        configuration.json    the configuration itself, what it was made from, a report
+        configuration.json    the configuration itself, where the arrays are, a report
         types.json            node types by number
         relations.json        forward relations by number
-        posts/, topics/       shards of graphs, with the ids of their formulas
-        formulas/             shards of graphs of formulas that are in no post's graph
-        returnable_posts.npy, returnable_formulas.npy
-                              of each formula in those: whether Task 2 may return it
-        post_type.npy         of each post: its place in POST_TYPES
-        train_pairs.npy       rows of question and answer, as positions in posts/
+        posts.arrays          the numbers of both for the numbers of the arrays; of each
+        formulas.arrays       formula, whether Task 2 may return it
+        topics.arrays
+        train_pairs.npy       rows of question and answer, as positions in the posts
         validation_pairs.npy
+        texts_posts_*.npy     vectors of a sentence encoder, if an encoder reads them
         seals.json            size and checksum of the files beside it
 
-Two experiments that differ in a parameter have two folders, two that do not share one.
-A folder is written atomically. It needs NumPy and torch to be read, nothing else.
+    graph_arrays/
+      8a61b2.../              named by a hash of the variant of the graphs
+        posts/, topics/       graphs, with the ids of their formulas
+        formulas/             graphs of formulas that are in no post's graph
+
+Two experiments that differ in a parameter have two folders, two that do not share one;
+those that differ only in their vocabularies or pairs share the arrays. Both folders are
+copied to train elsewhere; they need NumPy and torch to be read, nothing else.
 """
 
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -32,35 +37,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr_kedro.base.arrays import Arrays, read_arrays
 from mathamr_kedro.base.checksums import (
     check_file,
     check_folder,
     checksum,
     write_checksums,
 )
-from mathamr_kedro.base.errors import ConfigurationError, InputError, MissingInputError
+from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import replace_folder, write_text
-from mathamr_kedro.base.formatting import count_nouns
 
 # Its reader is loaded when it is used: torch takes seconds, vocabularies need none.
 from mathamr_kedro.graph import shards
-from mathamr_kedro.graph.preparation import (
-    CONFIGURATION,
-    Preparation,
-    PreprocessingConfig,
-    name_flags,
-)
-from mathamr_kedro.graph.shards.layout import GROUPS, VERSION
+from mathamr_kedro.graph.shards.folder import GraphFolder
+from mathamr_kedro.graph.shards.layout import Renumbering
+from mathamr_kedro.graph.shards.texts import join_texts
 from mathamr_kedro.graph.shards.writer import join_shards
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
 from mathamr_kedro.graph.vocabulary import (
+    RELATIONS,
+    TYPES,
     NodeVocabulary,
     RelationVocabulary,
+    Vocabularies,
 )
 
-logger = logging.getLogger(__name__)
-_REMEDY = "run the stage 'preprocessing' again, it rebuilds the folder"
-_PAIRS = ("train_pairs", "validation_pairs")
+CONFIGURATION = "configuration.json"
+VERSION = 3
+"""Of the folder; 3 has no arrays of its own."""
+PARTS = ("posts", "topics", "formulas")
+PAIRS = ("train_pairs", "validation_pairs")
+REMEDY = "run the stage 'preprocessing' again, it rebuilds the folder"
 
 
 class PreparedGraphs:
@@ -77,11 +84,16 @@ class PreparedGraphs:
         content = json.loads(file.read_text(encoding="utf-8"))
         self.configuration: dict[str, Any] = content["configuration"]
         self.made_from: str = content["made_from"]
-        self.version: int = content.get("version", 1)
-        self.topics_from: str = content.get("topics_from", "")
-        self.formulas_from: str = content.get("formulas_from", "")
         self.report: dict[str, Any] = content["report"]
-        check_folder(self.folder, _REMEDY, whole=False)
+        if content.get("version") != VERSION:
+            raise MissingInputError(
+                f"Expected prepared graphs of version {VERSION} in {str(folder)!r} "
+                f"(got {content.get('version', 1)}); {REMEDY}"
+            )
+        self._arrays: str = content["arrays"]
+        self.sources: dict[str, str] = content["sources"]
+        """Checksum of each part: of its arrays, and of what may be returned."""
+        check_folder(self.folder, REMEDY, whole=False)
 
     def check(self) -> PreparedGraphs:
         """Refuse files whose bytes were changed; they are read once in a process.
@@ -91,20 +103,23 @@ class PreparedGraphs:
         Raises:
             DamagedFileError: one is not what was written.
         """
-        check_folder(self.folder, _REMEDY, whole=True)
-        for part in (self.posts, self.topics, self.formulas):
-            part.check()
+        check_folder(self.folder, REMEDY, whole=True)
+        for part in self.sources.keys() & {*PARTS} or ("posts",):
+            self.open(part).check()
         return self
 
     def _find(self, name: str) -> Path:
-        check_file(self.folder / name, _REMEDY)
+        check_file(self.folder / name, REMEDY)
         return self.folder / name
 
     def __repr__(self) -> str:
-        sizes = np.load(self.folder / "posts/sizes.npy", mmap_mode="r")
-        nodes = int(sizes[:, list(GROUPS).index("node")].sum(dtype=np.int64))
-        what = f"{count_nouns(len(sizes), 'post')}, {count_nouns(nodes, 'node')}"
-        return f"<{type(self).__name__}: {what}, in {self.folder}>"
+        posts = GraphFolder(self.arrays_folder / "posts")
+        return f"<{type(self).__name__}: {posts.describe()}, in {self.folder}>"
+
+    @property
+    def arrays_folder(self) -> Path:
+        """Folder of the arrays, which may be shared."""
+        return Path(os.path.normpath(self.folder / self._arrays))
 
     @property
     def identity(self) -> str:
@@ -117,53 +132,83 @@ class PreparedGraphs:
         return GraphVariant.of_record(self.configuration["graph"])
 
     @cached_property
+    def vocabularies(self) -> Vocabularies:
+        """Node types and forward relations."""
+        for name in (TYPES, RELATIONS):
+            self._find(name)
+        return Vocabularies.load(self.folder)
+
+    @property
     def types(self) -> NodeVocabulary:
         """Node types."""
-        return NodeVocabulary.load(self._find("types.json"))
+        return self.vocabularies.types
 
-    @cached_property
+    @property
     def relations(self) -> RelationVocabulary:
         """Forward relations."""
-        return RelationVocabulary.load(self._find("relations.json"))
+        return self.vocabularies.relations
 
     @cached_property
     def posts(self) -> shards.GraphShards:
         """Graphs of all posts."""
-        return shards.GraphShards(self.folder / "posts")
+        return self.open("posts")
 
     @cached_property
     def topics(self) -> shards.GraphShards:
         """Graphs of all topics."""
-        return shards.GraphShards(self.folder / "topics")
+        return self.open("topics")
 
     @cached_property
     def formulas(self) -> shards.GraphShards:
         """Graphs of formulas that are in no graph of a post."""
-        return shards.GraphShards(self.folder / "formulas")
+        return self.open("formulas")
 
-    def load_returnable(self, part: str) -> NDArray[np.bool_]:
-        """Tell of each formula in ``posts`` or ``formulas`` if Task 2 may return it.
+    def open(self, part: str) -> shards.GraphShards:
+        """Return the graphs of a part.
 
         Raises:
-            MissingInputError: the graphs were prepared by an earlier version.
+            MissingInputError: the arrays are not there, or were made again since.
         """
-        file = name_flags(self.folder, part)
-        if not file.is_file():
+        folder = self.arrays_folder / part
+        if not folder.is_dir():
             raise MissingInputError(
-                f"Expected {file.name} in {str(self.folder)!r}; run the stage "
-                "'preprocessing' again"
+                f"Expected the arrays of {str(self.folder)!r} in {str(folder)!r} (got "
+                "none); copy this folder too, or run the stage 'preprocessing'"
             )
-        return np.load(self._find(file.name))
+        numbers, schema = None, None
+        if part in self.sources:
+            columns = self._read_columns(part)
+            numbers = Renumbering(columns["types"], columns["relations"])
+            schema = self.vocabularies.schema
+        found = shards.GraphShards(folder, numbers, schema, self.locate_texts(part))
+        if found.checksum != self.sources.get(part, found.checksum):
+            raise MissingInputError(
+                f"Expected the arrays that {str(self.folder)!r} was made from in "
+                f"{str(folder)!r} (got others); {REMEDY}"
+            )
+        return found
+
+    def _read_columns(self, part: str) -> Arrays:
+        return read_arrays(self._find(name_columns(part)))
+
+    def load_returnable(self, part: str) -> NDArray[np.bool_]:
+        """Tell of each formula in ``posts`` or ``formulas`` if Task 2 may return it."""
+        return self._read_columns(part)["returnable"]
+
+    def locate_texts(self, part: str) -> Path:
+        """Return the file of the vectors of the texts of a part, if there are any."""
+        return self.folder / f"texts_{part}_{self.sources.get(part, '')}.npy"
 
     @property
     def encoded_from(self) -> str:
         """Checksum of what is encoded: graphs, and which formulas are returned."""
-        return checksum(self.made_from, self.formulas_from)
+        returned = (self.sources.get(name) for name in ("formulas", "returnable"))
+        return checksum(self.made_from, *returned)
 
-    @cached_property
+    @property
     def post_type(self) -> NDArray[np.uint8]:
         """Place in :data:`POST_TYPES` of each post."""
-        return np.load(self._find("post_type.npy"))
+        return self.posts.post_types
 
     @cached_property
     def train_pairs(self) -> NDArray[np.int64]:
@@ -182,79 +227,38 @@ class PreparedGraphs:
         return np.concatenate([learn, held_out]), is_held_out
 
 
-class PreparedStore:
-    """All folders of prepared graphs below one."""
-
-    def __init__(self, base: Path) -> None:
-        self.base = Path(base)
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.list()}, in {self.base}>"
-
-    def folder(self, parameters: PreprocessingConfig) -> Path:
-        """Return the folder of a configuration, whether it exists or not."""
-        return self.base / parameters.key
-
-    def open(self, parameters: PreprocessingConfig) -> PreparedGraphs:
-        """Return the graphs of a configuration.
-
-        Raises:
-            MissingInputError: they were not prepared yet.
-        """
-        return PreparedGraphs(self.folder(parameters))
-
-    def list(self) -> list[PreparedGraphs]:
-        """Return all that exist."""
-        files = sorted(self.base.glob(f"*/{CONFIGURATION}"))
-        return [
-            PreparedGraphs(f.parent) for f in files if not f.parent.name.startswith(".")
-        ]
-
-    def save(self, preparation: Preparation) -> bool:
-        """Write a folder; keep one of this version if it was made from the same.
-
-        Returns:
-            Whether graphs were written.
-        """
-        folder = self.folder(preparation.parameters)
-        is_written = self._write(folder, preparation)
-        state = "are" if is_written else "were already"
-        logger.info("prepared graphs %s in %s", state, folder)
-        if preparation.write_texts is not None:
-            preparation.write_texts(folder)
-        return is_written
-
-    def _write(self, folder: Path, preparation: Preparation) -> bool:
-        found = _open_whole(folder)
-        if found is not None:
-            is_current = found.version == VERSION
-            if is_current and found.made_from == preparation.made_from:
-                topics = found.topics_from != preparation.topics_from
-                formulas = found.formulas_from != preparation.formulas_from
-                if topics or formulas:
-                    preparation.replace_parts(folder, topics, formulas)
-                return topics or formulas
-        with replace_folder(folder) as part:
-            preparation.write(part)
-        return True
+def name_columns(part: str) -> str:
+    """Return the name of the file with what is known of a part."""
+    return f"{part}.arrays"
 
 
-def _open_whole(folder: Path) -> PreparedGraphs | None:
-    """Open a folder; none if it is missing or damaged."""
-    if not (folder / CONFIGURATION).is_file():
-        return None
-    try:
-        return PreparedGraphs(folder).check()
-    except InputError as exc:
-        logger.warning("rebuilding prepared graphs: %s", exc)
-        return None
+def write_configuration(
+    folder: Path,
+    configuration: Mapping[str, Any],
+    arrays: str,
+    made_from: str,
+    sources: Mapping[str, str],
+    report: Mapping[str, Any],
+) -> None:
+    """Write the file that makes a folder one of prepared graphs; it comes last."""
+    content = {
+        "configuration": configuration,
+        "version": VERSION,
+        "arrays": arrays,
+        "made_from": made_from,
+        "sources": sources,
+        "report": report,
+    }
+    text = json.dumps(content, indent=2, default=str)
+    write_text(folder / CONFIGURATION, text + "\n")
 
 
 def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
     """Write the posts and pairs of prepared graphs to one folder, in their order.
 
-    Topics and single formulas stay behind: nothing is learnt from them. A folder that
-    was joined from the same graphs is left as it is.
+    Their arrays get the numbers of the vocabularies, which all have in common. Topics
+    and single formulas stay behind: nothing is learnt from them. A folder that was
+    joined from the same graphs is left as it is.
 
     Raises:
         ConfigurationError: the same numbers mean different things in two of them.
@@ -268,34 +272,31 @@ def join_prepared(folders: Sequence[Path], folder: Path) -> PreparedGraphs:
     first, *others = parts
     for part in others:
         _refuse_differences(first, part)
-    starts = np.cumsum([0, *(len(part.posts) for part in parts)])[:-1].tolist()
+    posts = [part.posts for part in parts]
+    starts = np.cumsum([0, *map(len, posts)])[:-1].tolist()
     with replace_folder(folder) as written:
-        join_shards([part.folder / "posts" for part in parts], written / "posts")
-        for name in _PAIRS:
+        join_shards(
+            [(graphs.folder, graphs.numbers) for graphs in posts],
+            written / "posts",
+            posts[0].schema,
+        )
+        for name in PAIRS:
             rows = [
                 getattr(part, name) + start
                 for part, start in zip(parts, starts, strict=True)
             ]
             np.save(written / f"{name}.npy", np.concatenate(rows))
-        post_types = np.concatenate([part.post_type for part in parts])
-        np.save(written / "post_type.npy", post_types)
-        first.types.save(written / "types.json")
-        first.relations.save(written / "relations.json")
+        join_texts([(p.texts, len(p)) for p in posts], written / "texts_posts_.npy")
+        first.vocabularies.save(written)
         write_checksums(written)
-        content = {
-            "configuration": first.configuration,
-            "version": VERSION,
-            "made_from": made_from,
-            "report": {"joined": len(parts)},
-        }
-        write_text(written / CONFIGURATION, json.dumps(content, indent=2) + "\n")
+        report = {"joined": len(parts)}
+        write_configuration(written, first.configuration, ".", made_from, {}, report)
     return PreparedGraphs(folder)
 
 
 def _refuse_differences(first: PreparedGraphs, other: PreparedGraphs) -> None:
     one, two = (
-        (graphs.variant, graphs.types.names, graphs.relations.names)
-        for graphs in (first, other)
+        (graphs.variant, *graphs.vocabularies.names) for graphs in (first, other)
     )
     names = ("variant", "node types", "relations")
     for name, expected, found in zip(names, one, two, strict=True):

@@ -19,19 +19,14 @@ import json
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mathamr_kedro.base.checksums import check_folder
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.graph.virtual_nodes import GraphVariant
-from mathamr_kedro.graph.vocabulary import NodeVocabulary, RelationVocabulary
-
-if TYPE_CHECKING:
-    from mathamr_kedro.graph.prepared import PreparedGraphs
+from mathamr_kedro.graph.vocabulary import Vocabularies
 
 FOLDER = Path(__file__).parents[1] / "encoders"
 VARIANT = "graph.json"
-TYPES, RELATIONS = "types.json", "relations.json"
 REMEDY = "install the package, or release the encoder, again"
 
 
@@ -56,9 +51,7 @@ class ReleasedEncoder:
             f"folder with {VARIANT}, written by `mathamr export release`"
         )
 
-    def load_vocabularies(
-        self, variant: GraphVariant
-    ) -> tuple[NodeVocabulary, RelationVocabulary]:
+    def load_vocabularies(self, variant: GraphVariant) -> Vocabularies:
         """Return the vocabularies for graphs of the encoder's variant.
 
         Raises:
@@ -71,7 +64,7 @@ class ReleasedEncoder:
                 "preprocessing.graph"
             )
         check_folder(self.folder, REMEDY, whole=True)
-        return self.types, self.relations
+        return self.vocabularies
 
     @cached_property
     def variant(self) -> GraphVariant:
@@ -80,42 +73,33 @@ class ReleasedEncoder:
         return GraphVariant.of_record(values)
 
     @cached_property
-    def types(self) -> NodeVocabulary:
-        """Node types of these graphs."""
-        return NodeVocabulary.load(self.folder / TYPES)
+    def vocabularies(self) -> Vocabularies:
+        """Node types and forward relations of these graphs."""
+        return Vocabularies.load(self.folder)
 
-    @cached_property
-    def relations(self) -> RelationVocabulary:
-        """Forward relations of these graphs."""
-        return RelationVocabulary.load(self.folder / RELATIONS)
-
-    def check(self, graphs: PreparedGraphs) -> None:
+    def check(self, vocabularies: Vocabularies, variant: GraphVariant) -> None:
         """Refuse graphs whose numbers mean something else to the encoder.
 
         Raises:
             ConfigurationError: variant, node types or relations differ.
         """
-        types, relations = self.load_vocabularies(graphs.variant)
-        expected = (types.names, relations.names)
-        if expected != (graphs.types.names, graphs.relations.names):
+        types, relations = expected = self.load_vocabularies(variant)
+        if expected.names != vocabularies.names:
             raise ConfigurationError(
                 "Expected graphs numbered by the vocabularies of the encoder "
                 f"{self.name!r}, {len(types):,} node types and {len(relations):,} "
-                f"relations (got {len(graphs.types):,} and {len(graphs.relations):,} "
-                f"of their own); set preprocessing.vocabulary.source to {self.name!r} "
-                "and run the stage 'preprocessing'"
+                f"relations (got {len(vocabularies.types):,} and "
+                f"{len(vocabularies.relations):,} of their own); set "
+                f"preprocessing.vocabulary.source to {self.name!r} and run the stage "
+                "'preprocessing'"
             )
 
     @staticmethod
     def write_vocabularies(
-        folder: Path,
-        types: NodeVocabulary,
-        relations: RelationVocabulary,
-        variant: GraphVariant,
+        folder: Path, vocabularies: Vocabularies, variant: GraphVariant
     ) -> None:
         """Write what :meth:`load_vocabularies` reads."""
         folder.mkdir(parents=True, exist_ok=True)
-        types.save(folder / TYPES)
-        relations.save(folder / RELATIONS)
+        vocabularies.save(folder)
         text = json.dumps(asdict(variant), indent=2) + "\n"
         (folder / VARIANT).write_text(text, encoding="utf-8")

@@ -17,11 +17,15 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.parameters import check_range
 from mathamr_kedro.base.vocabulary import Vocabulary, choose_frequent
 from mathamr_kedro.graph.arrays import GraphSchema
+
+TYPES, RELATIONS = "types.json", "relations.json"
 
 UNK, MASK, URL = "[UNK]", "[MASK]", "[URL]"
 RARE_NUMBERS = {
@@ -215,12 +219,38 @@ class RelationVocabulary(Vocabulary):
         return (*self.names, *(f"{role}*" for role in self.names))
 
 
-def make_schema(types: NodeVocabulary, relations: RelationVocabulary) -> GraphSchema:
-    """Return what the numbers in the arrays of these vocabularies mean."""
-    formula, sentence, document = (relations.find(role) for role in VIRTUAL_ROLES)
-    return GraphSchema(
-        num_node_types=len(types),
-        num_forward=len(relations),
-        mask_type=types.find(MASK),
-        virtual_relations=(formula, sentence, document),
-    )
+class Vocabularies(NamedTuple):
+    """What the numbers of node types and relations mean."""
+
+    types: NodeVocabulary
+    relations: RelationVocabulary
+
+    @property
+    def schema(self) -> GraphSchema:
+        """What arrays with these numbers need to say of them."""
+        types, relations = self
+        formula, sentence, document = (relations.find(role) for role in VIRTUAL_ROLES)
+        return GraphSchema(
+            num_node_types=len(types),
+            num_forward=len(relations),
+            mask_type=types.find(MASK),
+            virtual_relations=(formula, sentence, document),
+        )
+
+    @property
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Of all types and relations; equal ones number graphs alike."""
+        return self.types.names, self.relations.names
+
+    def save(self, folder: Path) -> None:
+        """Write both to a folder."""
+        self.types.save(folder / TYPES)
+        self.relations.save(folder / RELATIONS)
+
+    @classmethod
+    def load(cls, folder: Path) -> Vocabularies:
+        """Read what :meth:`save` wrote."""
+        return cls(
+            NodeVocabulary.load(folder / TYPES),
+            RelationVocabulary.load(folder / RELATIONS),
+        )

@@ -16,8 +16,8 @@ from mathamr_kedro.graph import (
     GraphBatch,
     GraphSchema,
     PreparedGraphs,
-    PreparedStore,
 )
+from mathamr_kedro.graph.prepared import CONFIGURATION
 
 
 def to_pyg(graph: GraphArrays, schema: GraphSchema) -> Data:
@@ -115,7 +115,8 @@ def _open_graphs(root: Path) -> PreparedGraphs:
     base = root / _PREPARED
     if not base.is_dir():
         return PreparedGraphs(root)
-    found = PreparedStore(base).list()
+    files = sorted(base.glob(f"[!.]*/{CONFIGURATION}"))
+    found = [PreparedGraphs(file.parent) for file in files]
     if len(found) != 1:
         names = [graphs.folder.name for graphs in found]
         raise MissingInputError(

@@ -23,8 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr_kedro.base.errors import MathAMRError
-from mathamr_kedro.graph import PreparedGraphs, ReleasedEncoder
-from mathamr_kedro.graph.prepared import join_prepared
+from mathamr_kedro.graph import PreparedGraphs, ReleasedEncoder, join_prepared
 from mathamr_kedro.graph.released import VARIANT
 from mathamr_kedro.learning.config import TrainingConfig
 from mathamr_kedro.learning.distillation import FormulaSymbols
@@ -58,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         else:
             graphs = PreparedGraphs(args.data[0])
         if args.start is not None and (args.start / VARIANT).is_file():
-            ReleasedEncoder(str(args.start)).check(graphs)
+            released = ReleasedEncoder(str(args.start))
+            released.check(graphs.vocabularies, graphs.variant)
         rows, is_held_out = graphs.all_pairs()
         result = train(
             graphs.posts,

@@ -26,7 +26,6 @@ from mathamr_kedro.graph import (
     GraphVariant,
     PreparedGraphs,
     ReleasedEncoder,
-    make_schema,
 )
 from mathamr_kedro.learning.checkpoints import HISTORY, MODEL
 from mathamr_kedro.learning.trainer import FACTS
@@ -72,23 +71,21 @@ def release_encoder(
         )
     model_dir = find_model(model_dir)
     model = load_model(model_dir, ComputeConfig(device="cpu"))
-    schema = make_schema(graphs.types, graphs.relations)
+    schema = graphs.vocabularies.schema
     if model.schema != schema:
         raise ConfigurationError(
             f"Expected a model of the graphs in {str(graphs.folder)!r}: {schema} (got "
             f"{model.schema} in {str(model_dir)!r}); choose the environment whose "
             "graphs it was trained on"
         )
-    variant = GraphVariant.of_record(graphs.configuration["graph"])
+    variant = graphs.variant
     known = replace(
         provenance or Provenance(),
         facts=_read(model_dir.parent / FACTS, {}),
         history=_read(model_dir.parent / HISTORY, []),
     )
     with replace_folder(folder) as part:
-        ReleasedEncoder.write_vocabularies(
-            part, graphs.types, graphs.relations, variant
-        )
+        ReleasedEncoder.write_vocabularies(part, graphs.vocabularies, variant)
         save_model(part, model, half=True)
         card = known.write_card(folder.name, model, variant)
         (part / CARD).write_text(card, encoding="utf-8")

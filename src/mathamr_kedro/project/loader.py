@@ -85,6 +85,7 @@ class EnvironmentLoader(OmegaConfigLoader):
             super().__getitem__("globals")  # registers ${runtime_params:...}
             for key in ("credentials", "parameters", "catalog"):
                 self._stack(key, layers)
+            self._anchor_folders(conf.absolute().parent)
 
     def __getitem__(self, key: str) -> dict[str, Any]:
         """Return a copy of the configuration of one kind, of all environments."""
@@ -104,6 +105,13 @@ class EnvironmentLoader(OmegaConfigLoader):
             merged = merge_parameters(merged, values) if is_soft else merged | values
         if merged or key != "credentials":
             self[key] = merged
+
+    def _anchor_folders(self, project: Path) -> None:
+        """Let folders of nodes start at the project, as paths of the catalog do."""
+        parameters = self["parameters"]
+        if folders := parameters.get("folders"):
+            anchored = {name: str(project / folder) for name, folder in folders.items()}
+            self["parameters"] = {**parameters, "folders": anchored}
 
     def _read_section(
         self, key: str, overlay: Path, below: dict[str, Any]

@@ -38,9 +38,7 @@ from mathamr_kedro.graph import (
     FORMULA,
     MathGraph,
     PreprocessingConfig,
-    RecordArrays,
     StoredTrees,
-    read_math_graph,
     read_placeholder,
 )
 from mathamr_kedro.pipelines.amr_parsing import AmrParsingConfig
@@ -375,7 +373,7 @@ class _Project:
     def find_graph(self, key: str) -> MathGraph | None:
         for name in ("math_graphs", "topic_math_graphs"):
             if (found := self.catalog.load(name).find(key)) is not None:
-                return read_math_graph(found.graph)
+                return found.graph
         return None
 
     def find_instances(
@@ -402,8 +400,10 @@ class _Project:
         parse.prepare()
         encoder = self.encoder
         return QueryEncoder(
-            parse,
-            RecordArrays(encoder.graphs, trees),
+            parse.parse,
+            trees,
+            encoder.graphs.vocabularies,
+            encoder.graphs.variant,
             encoder.network,
             self._load_text_model() if encoder.config.text_dim else None,
         )

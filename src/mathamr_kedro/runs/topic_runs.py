@@ -12,7 +12,7 @@ from mathamr_kedro.base.hits import Hits
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import PostId, TopicId
-from mathamr_kedro.graph import GraphRecord, MathGraph, read_math_graph
+from mathamr_kedro.graph import FusedRecord, MathGraph
 from mathamr_kedro.systems.base import Index
 from mathamr_kedro.systems.query import TARGET_OF, Query, Target, TreeLookup
 from mathamr_kedro.trec import Run
@@ -27,7 +27,7 @@ _NO_VECTORS = "has no vectors: see what was skipped in its graph in the report o
 def read_queries(
     topics: Iterable[Topic],
     trees_of: TreeLookup,
-    find_graph: Callable[[TopicId], GraphRecord | None] = lambda topic: None,
+    find_graph: Callable[[TopicId], FusedRecord | None] = lambda topic: None,
 ) -> dict[Target, list[Query]]:
     """Return topics as queries by what they ask for; not those that show nothing."""
     topics = [topic for topic in topics if topic.task in TARGET_OF]
@@ -44,10 +44,10 @@ def read_queries(
 
 
 def _read_graph(
-    find: Callable[[TopicId], GraphRecord | None], topic: TopicId
+    find: Callable[[TopicId], FusedRecord | None], topic: TopicId
 ) -> MathGraph | None:
     record = find(topic)
-    return read_math_graph(record.graph) if record is not None else None
+    return record.graph if record is not None else None
 
 
 def run_system(

@@ -52,7 +52,7 @@ from mathamr_kedro.systems.query import (
 )
 
 if TYPE_CHECKING:
-    from mathamr_kedro.graph import GraphRecord
+    from mathamr_kedro.graph import FusedRecord
     from mathamr_kedro.systems.rankings import Ranking
 
 PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
@@ -223,11 +223,11 @@ class Collection:
     """Questions, answers and documents."""
     parents: Callable[[], Iterable[tuple[PostId, PostId]]] = tuple
     """Posts with the questions that they answer."""
-    graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    graphs: Callable[[], Iterable[FusedRecord]] = tuple
     """Their math graphs, AMR with operator trees in place of formulas."""
     topics: Callable[[], Sequence[Topic]] = tuple
     """Of all tasks."""
-    topic_graphs: Callable[[], Iterable[GraphRecord]] = tuple
+    topic_graphs: Callable[[], Iterable[FusedRecord]] = tuple
     judgments: Callable[[], Iterable[Judgment]] = tuple
     pairs: Callable[[], Iterable[TrainingPair]] = tuple
     """Questions with their answers."""

@@ -38,7 +38,6 @@ from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.formula import FormulaTrees
-from mathamr_kedro.graph import read_math_graph
 from mathamr_kedro.systems.base import (
     TASK_1_TYPES,
     Collection,
@@ -346,7 +345,7 @@ def _read_posts(
         records = (r for r in data.graphs() if r.post_type in types)
         told = report_progress(records, "graphs read for bm25_graph", total=total)
         for record in told:
-            terms = list_graph_terms(read_math_graph(record.graph))
+            terms = list_graph_terms(record.graph)
             yield record.graph_id, record.post_type, terms
         return
     list_terms = list_terms or partial(_list_terms, system)

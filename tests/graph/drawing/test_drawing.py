@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from mathamr_kedro.base.records import FormulaMention
+from mathamr_kedro.graph import FusedRecord
 from mathamr_kedro.graph.drawing import draw_math_graph, place_nodes, write_page
 from mathamr_kedro.graph.math_graph import MathGraph
 from mathamr_kedro.graph.penman_graph import read_math_graph
-from mathamr_kedro.graph.penman_records import GraphRecord
 from mathamr_kedro.graph.virtual_nodes import FormulaMode, GraphVariant, Structure
 
 TEXT = """(m / multi-sentence
@@ -79,7 +79,7 @@ def test_no_two_boxes_overlap(graph: MathGraph) -> None:
 
 def test_a_page_stands_alone_and_escapes_what_it_shows() -> None:
     mention = FormulaMention("FORMULA_0", "7", "70", "a<b", 0, 9)
-    record = GraphRecord("<1>", TEXT, "question", (mention,))
+    record = FusedRecord("<1>", read_math_graph(TEXT), "question", (mention,))
     page = write_page(record, GraphVariant())
     assert "Math graph of question &lt;1&gt;" in page
     assert "a&lt;b" in page

@@ -60,7 +60,7 @@ def test_formulas_keep_their_names(tmp_path):
     for chosen in ([4, 0, 3], range(5), [2], []):
         found = zip(*shards.name_formulas(chosen), strict=True)
         assert list(found) == [name for i in chosen for name in names[i]]
-    join_shards([tmp_path / "a"], tmp_path / "b")
+    join_shards([(tmp_path / "a", None)], tmp_path / "b", THESIS_SCHEMA)
     ids, _ = GraphShards(tmp_path / "b").name_formulas([1])
     assert list(ids) == [name for name, _ in names[1]]
 
@@ -200,7 +200,8 @@ def test_joined_parts_equal_one_writer(tmp_path):
     write(tmp_path / "whole", graphs)
     write(tmp_path / "a", graphs[:4])
     write(tmp_path / "b", graphs[4:], start=4)
-    join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+    parts = [(tmp_path / "a", None), (tmp_path / "b", None)]
+    join_shards(parts, tmp_path / "joined", THESIS_SCHEMA)
     for path in (tmp_path / "whole").iterdir():
         assert path.read_bytes() == (tmp_path / "joined" / path.name).read_bytes()
 
@@ -208,10 +209,11 @@ def test_joined_parts_equal_one_writer(tmp_path):
 def test_joining_refuses_other_vocabularies_and_nothing(tmp_path):
     write(tmp_path / "a", draw_graphs(1))
     write(tmp_path / "b", [], replace(THESIS_SCHEMA, mask_type=2))
-    with pytest.raises(MalformedInputError, match="schema of"):
-        join_shards([tmp_path / "a", tmp_path / "b"], tmp_path / "joined")
+    parts = [(tmp_path / "a", None), (tmp_path / "b", None)]
+    with pytest.raises(MalformedInputError, match=r"schema .*/b'"):
+        join_shards(parts, tmp_path / "joined", THESIS_SCHEMA)
     with pytest.raises(InputError, match="got none"):
-        join_shards([], tmp_path / "joined")
+        join_shards([], tmp_path / "joined", THESIS_SCHEMA)
 
 
 def test_failed_writing_leaves_no_folder(tmp_path):
@@ -247,7 +249,7 @@ def test_missing_or_foreign_folder_is_refused(tmp_path):
     with pytest.raises(MalformedInputError, match="Expected 3 graphs"):
         GraphShards(shards)
     (shards / "meta.json").write_text(json.dumps(meta | {"version": 0}))
-    with pytest.raises(MalformedInputError, match=r"version 2 .* \(got 0\); run the"):
+    with pytest.raises(MalformedInputError, match=r"version 3 .* \(got 0\); run the"):
         GraphShards(shards)
 
 

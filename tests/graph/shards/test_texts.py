@@ -13,10 +13,9 @@ from mathamr_kedro.graph import (
     DeviceShards,
     GraphShards,
     ShardWriter,
-    join_shards,
 )
-from mathamr_kedro.graph.shards import writer as module
-from mathamr_kedro.graph.shards.writer import write_texts
+from mathamr_kedro.graph.shards import texts as module
+from mathamr_kedro.graph.shards.texts import join_texts, open_texts, write_texts
 
 
 def write_graphs(folder, count, start=0):
@@ -41,10 +40,10 @@ def folder(tmp_path):
 
 
 def test_batches_carry_the_texts_of_their_graphs(folder):
-    assert GraphShards(folder).assemble([1]).text is None
+    assert GraphShards(folder, texts=folder / "texts.npy").assemble([1]).text is None
     assert write_texts(folder / "texts.npy", 5, TEXTS, encode) == 3
     assert write_texts(folder / "texts.npy", 5, TEXTS, None) == 3  # nothing is left
-    shards = GraphShards(folder)
+    shards = GraphShards(folder, texts=folder / "texts.npy")
     shards.check()
     assert np.array_equal(shards.texts, WANTED)
     batch = shards.assemble([2, 4, 1])
@@ -67,7 +66,7 @@ def test_a_stopped_encoding_goes_on(folder, monkeypatch):
 
     with pytest.raises(KeyboardInterrupt):
         write_texts(folder / "texts.npy", 5, TEXTS, fail_at_third)
-    assert GraphShards(folder).texts is None
+    assert GraphShards(folder, texts=folder / "texts.npy").texts is None
     rest = []
 
     def note(texts):
@@ -76,7 +75,7 @@ def test_a_stopped_encoding_goes_on(folder, monkeypatch):
 
     write_texts(folder / "texts.npy", 5, TEXTS, note)
     assert (seen, rest) == (["banana", "fig"], ["papaya"])
-    assert np.array_equal(GraphShards(folder).texts, WANTED)
+    assert np.array_equal(GraphShards(folder, texts=folder / "texts.npy").texts, WANTED)
     write_texts(folder / "texts.npy", 5, TEXTS, note)  # done: nothing is encoded again
     assert rest == ["papaya"]
     assert not list(folder.glob(".texts*"))
@@ -84,21 +83,20 @@ def test_a_stopped_encoding_goes_on(folder, monkeypatch):
 
 def test_graphs_without_texts_have_zeros(folder):
     assert write_texts(folder / "texts.npy", 5, (), encode, width=3) == 3
-    assert not GraphShards(folder).texts.any()
+    assert not GraphShards(folder, texts=folder / "texts.npy").texts.any()
 
 
-def test_joined_folders_keep_their_texts(folder, tmp_path):
-    other = write_graphs(tmp_path / "other", 2, start=50)
-    join_shards([folder, other], tmp_path / "plain")
-    assert GraphShards(tmp_path / "plain").texts is None
+def test_joined_texts_follow_one_another(folder, tmp_path):
+    join_texts([(None, 5), (None, 2)], tmp_path / "plain.npy")
+    assert not (tmp_path / "plain.npy").exists()
     write_texts(folder / "texts.npy", 5, TEXTS, encode)
-    join_shards([folder, other], tmp_path / "joined")
-    found = GraphShards(tmp_path / "joined")
-    found.check()
-    assert np.array_equal(found.texts, np.concatenate([WANTED, np.zeros((2, 3))]))
+    texts = open_texts(folder / "texts.npy", 5)
+    join_texts([(texts, 5), (None, 2)], tmp_path / "joined.npy")
+    found = open_texts(tmp_path / "joined.npy", 7)
+    assert np.array_equal(found, np.concatenate([WANTED, np.zeros((2, 3))]))
 
 
 def test_a_file_of_other_graphs_is_refused(folder):
     np.save(folder / "texts.npy", np.zeros((4, 3), np.float16))
     with pytest.raises(MalformedInputError, match="each of 5 graphs"):
-        GraphShards(folder)
+        GraphShards(folder, texts=folder / "texts.npy")

@@ -45,7 +45,11 @@ from mathamr_kedro.vectors import (
     PostVectors,
     StoreWriter,
 )
-from tests.pipelines.graph_world import open_catalog, open_session
+from tests.pipelines.graph_world import (
+    open_catalog,
+    open_session,
+    save_math_graphs,
+)
 from tests.pipelines.search_world import plant_training
 
 WIDTH = 8
@@ -182,13 +186,6 @@ def plant(data: Path) -> None:
         if not f.issue
     ]
     save_table(catalog, "returnable_formulas", returnable)
-    graphs = [
-        GraphRecord("2", "(s / sum-01 :ARG1 (q / square))", "answer"),
-        GraphRecord("3", "(i / irrational :domain (r / root))", "answer"),
-    ]
-    save_table(catalog, "math_graphs", graphs)
-    query = GraphRecord("A.1", "(w / why :topic (r / root))", "topic")
-    save_table(catalog, "topic_math_graphs", [query])
     columns = {
         "formula_id": [f.formula_id for f in FORMULAS],
         "visual_id": [f.visual_id for f in FORMULAS],
@@ -197,6 +194,13 @@ def plant(data: Path) -> None:
     trees = [TreeRow("12", "71", "[O!root,w[V!x]]", "[O!root,0[V!𝑥]]")]
     catalog["formula_trees"].save(Shard("all", "planted", trees, {}))
     catalog["formula_trees"].save(EndOfShards("planted"))
+    graphs = [
+        GraphRecord("2", "(s / sum-01 :ARG1 (q / square))", "answer"),
+        GraphRecord("3", "(i / irrational :domain (r / root))", "answer"),
+    ]
+    save_math_graphs(catalog, graphs)
+    query = GraphRecord("A.1", "(w / why :topic (r / root))", "topic")
+    save_math_graphs(catalog, [query], "topic_")
     torch.manual_seed(0)
     schema = GraphSchema(9, 6, 1, virtual_relations=(3, 4, 5))
     model = MathAMRPlus(ModelConfig(8, 4, 1, num_bases=2), schema)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from kedro.io import DatasetError
 
-from mathamr_kedro.graph import PreprocessingConfig, RecordArrays, StoredTrees
+from mathamr_kedro.graph import (
+    ArrayBuilder,
+    FusedRecord,
+    StoredTrees,
+    VocabularyNumbering,
+)
 from mathamr_kedro.integrations import from_pyg, to_pyg
 from tests.pipelines.graph_world import (
     FIRST,
     TOPIC,
-    open_session,
+    kill_stage,
+    open_catalog,
     run_stage,
     write_inputs,
 )
@@ -35,14 +41,9 @@ def catalog(data: Path):
     return run_stage(data, "preprocessing", preprocessing=HALF)
 
 
-def read_parameters(data: Path, **changes: dict) -> PreprocessingConfig:
-    context = open_session(data, preprocessing=changes).load_context()
-    return PreprocessingConfig.read(context.params["preprocessing"])
-
-
 @pytest.fixture(scope="module")
-def prepared(catalog, data: Path):
-    return catalog.load("mathamr_plus.prepared").open(read_parameters(data, **HALF))
+def prepared(catalog):
+    return catalog.load("mathamr_plus.prepared")
 
 
 def test_every_graph_is_there(prepared) -> None:
@@ -88,13 +89,16 @@ def test_equal_formulas_have_equal_labels(prepared) -> None:
 
 
 def test_a_record_alone_gives_the_arrays_of_the_stage(prepared, catalog) -> None:
-    arrays = RecordArrays(prepared, StoredTrees(catalog.load("formula_trees").path))
+    find_trees = StoredTrees(catalog.load("formula_trees").path)
+    numbering = VocabularyNumbering(prepared.vocabularies)
+    builder = ArrayBuilder(numbering, prepared.variant)
     stored = (FIRST[0], prepared.posts.graph(0)), (TOPIC, prepared.topics.graph(0))
     for record, graph in stored:
         # How formulas look (labels) is asked only in training.
         nothing = np.zeros_like(graph.representative_label)
         expected = replace(graph, representative_label=nothing)
-        assert arrays.build(arrays.fuse(record)) == expected
+        fused = FusedRecord.read(record, find_trees)
+        assert builder.build(fused.graph) == expected
 
 
 def test_reports_are_written(catalog) -> None:
@@ -105,14 +109,17 @@ def test_reports_are_written(catalog) -> None:
     assert catalog.exists("preprocessing_figure")
 
 
+def list_times(data: Path) -> dict[Path, int]:
+    folders = data / "04_feature/graph_arrays", data / "05_model_input/mathamr_plus"
+    files = [file for folder in folders for file in folder.rglob("*.*")]
+    assert files
+    return {file: file.stat().st_mtime_ns for file in files}
+
+
 def test_a_second_run_does_nothing_anew(catalog, prepared, data: Path) -> None:
-    files = [
-        *(data / "04_feature").rglob("*.npz"),
-        *prepared.folder.rglob("*.npy"),
-    ]
-    before = {file: file.stat().st_mtime_ns for file in files}
+    before = list_times(data)
     run_stage(data, "preprocessing", preprocessing=HALF)
-    assert before == {file: file.stat().st_mtime_ns for file in files}
+    assert before == list_times(data)
 
 
 def test_another_variant_has_a_folder_of_its_own(catalog, prepared, data: Path) -> None:
@@ -121,31 +128,49 @@ def test_another_variant_has_a_folder_of_its_own(catalog, prepared, data: Path) 
         "graph": {"formula_mode": "opt", "structure": "global_single"},
         "workers": {"workers": 2},
     }
-    found = run_stage(data, "preprocessing", preprocessing=changes)
-    store = found.load("mathamr_plus.prepared")
-    other = store.open(read_parameters(data, **changes))
+    before = list_times(data)
+    other = run_stage(data, "preprocessing", preprocessing=changes).load(
+        "mathamr_plus.prepared"
+    )
     assert other.folder != prepared.folder
     assert other.posts.graph(0).num_content == 1 + 1 + 3 + 1 + 3
     assert other.posts.graph(0).representative.tolist() == [9]
     assert np.array_equal(other.train_pairs, prepared.train_pairs)
-    assert store.open(read_parameters(data, **HALF)).folder == prepared.folder
-    assert len(store.list()) == 2
+    assert before.items() <= list_times(data).items()
+    run_stage(data, "preprocessing", preprocessing=HALF)  # the pointer goes back
+    found = open_catalog(data).load("mathamr_plus.prepared")
+    assert found.folder == prepared.folder
 
 
-def test_a_killed_run_goes_on_where_it_stopped(catalog, prepared, data: Path) -> None:
-    key = read_parameters(data, **HALF).variant_key
-    (folder,) = (data / "04_feature/graph_blocks").glob(f"{key}*")
-    first, second = folder / "posts-0.npz", folder / "posts-1.npz"
-    listed = json.loads((folder / "_shards.json").read_text())
-    del listed["counts"]["posts-1"]
-    listed["complete"] = False
-    (folder / "_shards.json").write_text(json.dumps(listed))
-    content = second.read_bytes()
-    second.write_bytes(b"half a bl")
-    time = first.stat().st_mtime_ns
-    run_stage(data, "preprocessing", preprocessing=HALF)
-    assert first.stat().st_mtime_ns == time
-    assert len(second.read_bytes()) == len(content)
+def test_another_vocabulary_shares_the_arrays(catalog, prepared, data: Path) -> None:
+    changes = {**HALF, "vocabulary": {"rare_numbers_below": 1, "size": 8}}
+    arrays = {f: t for f, t in list_times(data).items() if "graph_arrays" in f.parts}
+    other = run_stage(data, "preprocessing", preprocessing=changes).load(
+        "mathamr_plus.prepared"
+    )
+    assert len(other.types) == 8 < len(prepared.types)
+    assert other.posts.folder == prepared.posts.folder
+    assert arrays.items() <= list_times(data).items()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_killed_run_goes_on_where_it_stopped(tmp_path: Path, number: int) -> None:
+    write_inputs(tmp_path)
+    run_stage(tmp_path, "graph_fusion")
+    kill_stage(
+        tmp_path, "preprocessing", ("*/posts/progress.json", number), preprocessing=HALF
+    )
+    with pytest.raises(DatasetError):  # two shards, and the end of all
+        open_catalog(tmp_path).load("graph_arrays")
+    catalog = run_stage(tmp_path, "preprocessing", preprocessing=HALF)
+    killed = catalog.load("mathamr_plus.prepared")
+    write_inputs(tmp_path / "whole")
+    run_stage(tmp_path / "whole", "graph_fusion")
+    catalog = run_stage(tmp_path / "whole", "preprocessing", preprocessing=HALF)
+    whole = catalog.load("mathamr_plus.prepared")
+    assert killed.made_from == whole.made_from
+    assert killed.posts.checksum == whole.posts.checksum
 
 
 @pytest.mark.slow
@@ -156,6 +181,6 @@ def test_new_graphs_replace_the_old_ones(tmp_path: Path) -> None:
     write_inputs(tmp_path, FIRST[:1])
     run_stage(tmp_path, "graph_fusion")
     catalog = run_stage(tmp_path, "preprocessing")
-    graphs = catalog.load("mathamr_plus.prepared").open(read_parameters(tmp_path))
+    graphs = catalog.load("mathamr_plus.prepared")
     assert graphs.posts.keys == ["1", "3", "4"]
     assert graphs.report["vocabulary"]["graphs"] == 2

@@ -7,31 +7,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr_kedro.graph import PreparedGraphs, PreprocessingConfig
-from mathamr_kedro.pipelines.preprocessing import nodes
+from mathamr_kedro.graph import PreparedGraphs, encode_texts
 from tests.pipelines.graph_world import (
     SQUARE,
-    open_session,
     run_stage,
     write_inputs,
 )
 
 
-class Encoder:
-    """Counts letters and dollars."""
-
-    def __init__(self, folder):
-        assert folder == "folder of tiny"
-
-    @staticmethod
-    def encode(found):
-        return np.array([[len(text), text.count("$")] for text in found], np.float32)
-
-
-@pytest.fixture
-def text_model(monkeypatch):
-    monkeypatch.setattr(nodes, "SentenceEncoder", Encoder)
-    monkeypatch.setattr(nodes, "find_text_model", lambda name: f"folder of {name}")
+def encode(texts):
+    """Count letters and dollars."""
+    return np.array([[len(text), text.count("$")] for text in texts], np.float32)
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +26,7 @@ def graphs(tmp_path_factory):
     write_inputs(data)
     run_stage(data, "graph_fusion")
     catalog = run_stage(data, "preprocessing")
-    settings = open_session(data).load_context().params["preprocessing"]
-    found = catalog.load("mathamr_plus.prepared").open(
-        PreprocessingConfig.read(settings)
-    )
-    return found.folder
+    return catalog.load("mathamr_plus.prepared")
 
 
 def table(*rows, key="post_id"):
@@ -55,18 +37,17 @@ def table(*rows, key="post_id"):
         SimpleNamespace(**{key: name, "text": text, "formula_map": mentions(text)})
         for name, text in rows
     ]
-    return SimpleNamespace(records=lambda: iter(found))
+    return iter(found)
 
 
-@pytest.mark.usefixtures("text_model")
 def test_every_graph_gets_the_vector_of_its_text(graphs):
     posts = table(
         ("4", "No."), ("9", "without a graph"), ("1", "Is FORMULA_0 even?"), ("2", "a"),
         ("3", "ab"),
     )  # fmt: skip
     topics = table(("A.1", "Solve FORMULA_0"), key="topic_id")
-    nodes.encode_texts(graphs, posts, topics, "tiny")
-    found = PreparedGraphs(graphs)
+    encode_texts(graphs, posts, topics, encode)
+    found = PreparedGraphs(graphs.folder)
     lengths = [[len("Is $x^2$ even?"), 2], [1, 0], [2, 0], [3, 0]]
     assert np.asarray(found.posts.texts).tolist() == lengths
     assert np.asarray(found.topics.texts).tolist() == [[len("Solve $x^2$"), 2]]

@@ -16,8 +16,7 @@ from mathamr_kedro.base.records import FormulaInstance, FormulaMention
 from mathamr_kedro.corpus.placeholders import FormulaMarks
 from mathamr_kedro.formula import FormulaTree, trees_from_latex
 from mathamr_kedro.formula.graphs import linearise
-from mathamr_kedro.graph import GraphRecord, StoredTrees, read_math_graph
-from mathamr_kedro.graph.fusion import fuse_graph, write_fused
+from mathamr_kedro.graph import FusedRecord, GraphRecord, StoredTrees, read_math_graph
 from mathamr_kedro.systems import Collection, Query
 from mathamr_kedro.systems.mathamr.config import ModelConfig, Representation
 from mathamr_kedro.systems.mathamr.contexts import Contexts, LinearGraph
@@ -35,8 +34,7 @@ def fuse(amr: str, *latex: str):
         for n, formula in enumerate(latex)
     )
     record = GraphRecord("1", amr, "answer", mentions)
-    fused = fuse_graph(record, StoredTrees(None))
-    return read_math_graph(write_fused(record, fused).graph)
+    return FusedRecord.read(record, StoredTrees(None)).graph
 
 
 def opt(latex: str) -> str:
@@ -227,12 +225,6 @@ def test_a_formula_without_tree_is_its_latex():
     contexts = Contexts("text_opt", Collection())
     assert contexts.read_text(POST)["70"] == "Find $x^2$ for $n$."
     assert contexts.write_alone(FormulaInstance("1", "v", "7", "x^2")) == "x^2"
-
-
-def test_a_graph_that_is_none_leaves_formulas_alone(caplog):
-    record = GraphRecord("9", "(broken", "answer", POST.formula_map)
-    assert Contexts("amr_opt", SOURCES).read_graph(record) == {}
-    assert "formulas of 9 have no context" in caplog.text
 
 
 WORDS = st.lists(

@@ -14,8 +14,7 @@ from mathamr_kedro.base.records import (
     Topic,
 )
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.graph import GraphRecord, StoredTrees
-from mathamr_kedro.graph.fusion import fuse_graph, write_fused
+from mathamr_kedro.graph import FusedRecord, GraphRecord, StoredTrees
 from mathamr_kedro.systems import Collection
 
 SUBJECTS = {
@@ -51,14 +50,13 @@ def make_topic(topic_id: str, text: str, latex: str) -> Topic:
     )  # fmt: skip
 
 
-def draw_graph(post: Post | Topic) -> GraphRecord:
+def draw_graph(post: Post | Topic) -> FusedRecord:
     """The math graph of a post, by the parser that is always there."""
     (parsed,) = parse_documents([post.text], _parser())
     record = GraphRecord(
         post[0], format_graph(parsed.graph), "answer", post.formula_map, parsed.missing
     )
-    fused = fuse_graph(record, StoredTrees(None))
-    return write_fused(record, fused)
+    return FusedRecord.read(record, StoredTrees(None))
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -54,14 +55,17 @@ def folders(tmp_path_factory):
 
 def encode(folder, folders, size=4, workers=1, of="posts"):
     shards = GraphShards(folders[1])
-    types = np.ones(len(shards), dtype=np.uint8)
     names, _ = shards.name_formulas(range(len(shards)))
     returnable = np.array([not name.endswith("-1") for name in names])
-    graphs = CollectionGraphs(shards, types, returnable)
+    graphs = CollectionGraphs(shards, returnable)
     with StoreWriter(folder, "mark", 8) as writer:
         encode_collection(
             writer,
-            EncodeRanges(*folders, ComputeConfig(device="cpu")),
+            EncodeRanges(
+                folders[0],
+                partial(GraphShards, folders[1]),
+                ComputeConfig(device="cpu"),
+            ),
             of,
             graphs,
             EncodingConfig(size, workers=WorkerConfig(workers=workers, batch_size=1)),

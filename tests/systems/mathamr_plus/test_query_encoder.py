@@ -7,38 +7,44 @@ import pytest
 import torch
 
 from mathamr_kedro.amr import ParseTexts
-from mathamr_kedro.graph import RecordArrays, ReleasedEncoder, StoredTrees
+from mathamr_kedro.graph import ReleasedEncoder, StoredTrees
 from mathamr_kedro.model import MathAMRPlus, ModelConfig
 from mathamr_kedro.systems.mathamr_plus import QueryEncoder
 
 
 @pytest.fixture(scope="module")
-def arrays():
-    return RecordArrays(ReleasedEncoder("mathamr_plus"), StoredTrees(None))
+def released():
+    return ReleasedEncoder("mathamr_plus")
 
 
-def encode(arrays, text, words):
+def encode(released, text, words):
     """The vectors of a text by a small encoder, and what was read as words."""
     torch.manual_seed(0)
     config = ModelConfig(
         hidden_dim=16, projection_dim=8, num_layers=1, num_bases=4, text_dim=3
     )
-    model = MathAMRPlus(config, arrays.schema).eval()
+    model = MathAMRPlus(config, released.vocabularies.schema).eval()
     read = []
 
     def encode_words(texts):
         read.extend(texts)
         return np.array([words(text) for text in texts], dtype=np.float32)
 
-    parse = ParseTexts()
-    encoder = QueryEncoder(parse, arrays, model, encode_words=encode_words)
+    encoder = QueryEncoder(
+        ParseTexts().parse,
+        StoredTrees(None),
+        released.vocabularies,
+        released.variant,
+        model,
+        encode_words,
+    )
     return encoder.read_text(text).entry.vectors, read
 
 
-def test_words_are_read_with_their_latex_and_change_the_vectors(arrays):
+def test_words_are_read_with_their_latex_and_change_the_vectors(released):
     text = "Is $x^2$ convex?"
-    vectors, read = encode(arrays, text, lambda _: [1, 0, 0])
-    others, _ = encode(arrays, text, lambda _: [0, 1, 0])
+    vectors, read = encode(released, text, lambda _: [1, 0, 0])
+    others, _ = encode(released, text, lambda _: [0, 1, 0])
     assert read == [text]
     assert np.abs(vectors[-1] - others[-1]).max() > 1e-3
 

@@ -19,7 +19,7 @@ from mathamr_kedro.graph.virtual_nodes import (
 )
 
 if TYPE_CHECKING:
-    from mathamr_kedro.graph import GraphRecord
+    from mathamr_kedro.graph import FusedRecord
 
 
 @click.command(name="graph")
@@ -73,7 +73,6 @@ def command(
         GraphVariant,
         draw_math_graph,
         format_math_graph,
-        read_math_graph,
         write_page,
     )
     from mathamr_kedro.graph.builder import VariantGraph  # noqa: PLC0415
@@ -83,7 +82,7 @@ def command(
     catalog = open_catalog(env, data_root)
     record = _find(catalog, post_id)
     if text:
-        graph = VariantGraph.build(read_math_graph(record.graph), chosen).content
+        graph = VariantGraph.build(record.graph, chosen).content
         click.echo(format_math_graph(graph))
         return
     if out is None:
@@ -91,13 +90,13 @@ def command(
         out = reports / "graphs" / f"{re.sub(r'[^A-Za-z0-9._-]', '_', post_id)}.html"
     make_folder(out.parent)
     if out.suffix == ".svg":
-        out.write_text(draw_math_graph(read_math_graph(record.graph), chosen), "utf-8")
+        out.write_text(draw_math_graph(record.graph, chosen), "utf-8")
     else:
         out.write_text(write_page(record, chosen), "utf-8")
     click.echo(f"Wrote {out}")
 
 
-def _find(catalog: Any, post_id: str) -> GraphRecord:
+def _find(catalog: Any, post_id: str) -> FusedRecord:
     for name in ("math_graphs", "topic_math_graphs"):
         found = catalog.load(name).find(post_id)
         if found is not None:

@@ -2,8 +2,11 @@
 
 ::
 
-    layout     which files a folder has, what meta.json says
-    writer     ShardWriter: graphs to files                        only NumPy
+    layout     which files a folder has, what meta.json says       only NumPy
+    blocks     GraphBlock: some graphs as these files hold them
+    writer     BlockWriter, ShardWriter: graphs to files
+    folder     GraphFolder: what is in the files
+    texts      vectors of texts beside graphs
     reader     GraphShards: single graphs, batches on the host     torch from here on
                DeviceShards: the files on a GPU, batches of fixed size
     batches    GraphBatch: several graphs as one
@@ -19,6 +22,7 @@ from mathamr_kedro.base.lazy_imports import load_lazily
 
 if TYPE_CHECKING:
     from mathamr_kedro.graph.shards.batches import GraphBatch
+    from mathamr_kedro.graph.shards.folder import GraphFolder
     from mathamr_kedro.graph.shards.reader import BatchSize, DeviceShards, GraphShards
     from mathamr_kedro.graph.shards.writer import ShardWriter, join_shards
 
@@ -26,6 +30,7 @@ __all__ = [
     "BatchSize",
     "DeviceShards",
     "GraphBatch",
+    "GraphFolder",
     "GraphShards",
     "ShardWriter",
     "join_shards",

@@ -9,7 +9,6 @@ asking the host: every tensor has a fixed size, and what is left of it is spare 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,159 +17,83 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mathamr_kedro.base.arrays import TextColumn, spread_ranges
-from mathamr_kedro.base.checksums import check_folder
-from mathamr_kedro.base.errors import MalformedInputError, MissingInputError, suggest
-from mathamr_kedro.graph.arrays import FORMULA, GraphArrays
+from mathamr_kedro.base.arrays import spread_ranges
+from mathamr_kedro.base.errors import MissingInputError
+from mathamr_kedro.graph.arrays import GraphArrays, GraphSchema
 from mathamr_kedro.graph.shards.batches import GraphBatch
+from mathamr_kedro.graph.shards.folder import GraphFolder, Offsets, make_offsets
 from mathamr_kedro.graph.shards.layout import (
-    FORMULA_NAMES,
     GROUPS,
     NODE_NUMBERS,
-    TEXTS,
     WIDE,
-    ShardMeta,
+    Renumbering,
+    list_files,
 )
-from mathamr_kedro.graph.shards.writer import open_texts
+from mathamr_kedro.graph.shards.texts import open_texts
 
-Offsets: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.int32]
-_REMEDY = "run the stage 'preprocessing' again, it rebuilds the graphs"
 _SIGNED = {1: np.uint8, 2: np.int16, 4: np.int32}
 _TORCH_TYPES = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
+_COUNTED = 1 << 22
+"""Nodes that are looked at together."""
 _STAGING = 1 << 24
 """Bytes of pinned memory for each half of a copy to a GPU."""
 
 
-def _offsets(counts: NDArray[Any]) -> Offsets:
-    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-
-
-def _spread(bounds: Offsets, chosen: Offsets) -> Offsets:
-    """List the elements of the chosen graphs, given where each graph starts."""
-    return spread_ranges(bounds[chosen], bounds[chosen + 1] - bounds[chosen])
-
-
-class GraphShards:
-    """Graphs in memory-mapped flat files, by position or by post id.
+class GraphShards(GraphFolder):
+    """Graphs with a vocabulary's numbers, one by one and in batches.
 
     ::
 
         shards = GraphShards(folder)
         graph = shards.graph(shards.position("1234"))
         batch = shards.assemble([5, 3, 8])
+
+    Args:
+        folder: of the graphs.
+        numbers: of the vocabulary, unless the folder has them already.
+        schema: what those mean.
+        texts: file of vectors of their texts, if there is one.
+
+    Raises:
+        MissingInputError: the folder has numbers of its own, and no others are given.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = Path(folder)
-        meta = ShardMeta.read(self.folder)
-        check_folder(self.folder, _REMEDY, whole=False)
-        self.schema = meta.schema
-        # Views as plain arrays: slicing a memmap object costs far more.
-        self.arrays: dict[str, NDArray[Any]] = {
-            name: np.load(self.folder / f"{name}.npy", mmap_mode="r").view(np.ndarray)
-            for name in meta.array_types
-        }
-        sizes = self.arrays["sizes"]
-        if len(sizes) != meta.num_graphs:
-            raise MalformedInputError(
-                f"Expected {meta.num_graphs} graphs in {str(folder)!r} "
-                f"(got {len(sizes)}); the folder was changed, write it again"
+    def __init__(
+        self,
+        folder: Path,
+        numbers: Renumbering | None = None,
+        schema: GraphSchema | None = None,
+        texts: Path | None = None,
+    ) -> None:
+        super().__init__(folder)
+        known = self.meta.schema if numbers is None else schema
+        if known is None:
+            raise MissingInputError(
+                f"Expected a vocabulary for the graphs in {str(folder)!r}; open the "
+                "folder of prepared graphs that was made of them"
             )
-        self.offsets: dict[str, Offsets] = {
-            group: _offsets(sizes[:, column]) for column, group in enumerate(GROUPS)
-        }
-        for group, names in GROUPS.items():
-            for name in names:
-                if len(self.arrays[name]) != self.offsets[group][-1]:
-                    raise MalformedInputError(
-                        f"Expected {self.offsets[group][-1]} values in {name}.npy of "
-                        f"{str(folder)!r} (got {len(self.arrays[name])})"
-                    )
-        self.texts = open_texts(self.folder / TEXTS, len(self))
+        self.schema: GraphSchema = known
+        self.numbers = numbers
+        self.texts = open_texts(texts, len(self)) if texts is not None else None
+        sizes = self.arrays["sizes"]
         self.wide = np.flatnonzero(sizes[:, 0] >= WIDE)
         # Where each wide graph starts in the .high files, by group.
         self._high = {
-            group: _offsets(sizes[self.wide, column])
+            group: make_offsets(sizes[self.wide, column])
             for column, group in enumerate(GROUPS)
         }
 
-    def check(self) -> None:
-        """Refuse files whose bytes were changed; they are read once in a process.
+    def renumber(self, name: str, values: NDArray[Any]) -> NDArray[Any]:
+        """Return values of a file with the numbers of the vocabulary."""
+        return values if self.numbers is None else self.numbers.apply(name, values)
 
-        Raises:
-            DamagedFileError: one is not what was written.
-        """
-        check_folder(self.folder, _REMEDY, whole=True)
-
-    def __len__(self) -> int:
-        return len(self.arrays["sizes"])
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """Post id of each graph."""
-        ends = np.cumsum(self.arrays["key_length"], dtype=np.int64)
-        return list(TextColumn(self.arrays["keys"], ends))
-
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {key: i for i, key in enumerate(self.keys)}
-
-    @cached_property
-    def _formula_bounds(self) -> dict[str, Offsets]:
-        """Where the formulas of each graph start: their number, the bytes of ids."""
-        kinds = self.arrays["representative_kind"]
-        count = _offsets(kinds == FORMULA)[self.offsets["representative"]]
-        bounds = {"formula": count}
-        for name in FORMULA_NAMES:
-            lengths = self.arrays[f"{name}_length"]
-            if len(lengths) != count[-1]:
-                raise MalformedInputError(
-                    f"Expected {count[-1]} values in {name}_length.npy of "
-                    f"{str(self.folder)!r} (got {len(lengths)})"
-                )
-            bounds[name] = _offsets(lengths)[count]
-        return bounds
-
-    def name_formulas(
-        self, positions: Sequence[int] | NDArray[Any]
-    ) -> tuple[TextColumn, TextColumn]:
-        """Return formula ids and visual ids of the formulas of some graphs.
-
-        There is one for each representative of kind ``FORMULA``, in their order; an
-        empty one if the graph was written without names.
-        """
-        chosen = np.asarray(positions, dtype=np.int64)
-        bounds = self._formula_bounds
-        rows = self.number_formulas(chosen)
-        formula_ids, visual_ids = (
-            TextColumn(
-                self.arrays[name][_spread(bounds[name], chosen)],
-                np.cumsum(self.arrays[f"{name}_length"][rows], dtype=np.int64),
-            )
-            for name in FORMULA_NAMES
-        )
-        return formula_ids, visual_ids
-
-    def number_formulas(
-        self, positions: Sequence[int] | NDArray[Any]
-    ) -> NDArray[np.int64]:
-        """Return the places of the formulas of some graphs among all formulas."""
-        chosen = np.asarray(positions, dtype=np.int64)
-        return _spread(self._formula_bounds["formula"], chosen)
-
-    def count_formulas(self, graphs: int) -> int:
-        """Return how many formulas the first graphs have."""
-        return int(self._formula_bounds["formula"][graphs])
-
-    def position(self, key: str) -> int:
-        """Find the graph of a post."""
-        if key not in self._positions:
-            hint = suggest(key, self.keys[:10_000])
-            raise MissingInputError(
-                f"Expected a graph for post {key!r} in {str(self.folder)!r}{hint}"
-            )
-        return self._positions[key]
+    def count_type(self, number: int) -> int:
+        """Return how many nodes of all graphs have a type."""
+        nodes = self.arrays["node_type"]
+        pieces = (nodes[a : a + _COUNTED] for a in range(0, len(nodes), _COUNTED))
+        found = (self.renumber("node_type", piece) == number for piece in pieces)
+        return sum(int(np.count_nonzero(same)) for same in found)
 
     def graph(self, position: int) -> GraphArrays:
         """Read one graph."""
@@ -179,7 +102,8 @@ class GraphShards:
         for group, names in GROUPS.items():
             start, end = self.offsets[group][position : position + 2]
             for name in names:
-                part = self.arrays[name][start:end].astype(np.uint32)
+                part = self.renumber(name, self.arrays[name][start:end])
+                part = part.astype(np.uint32)
                 values[name] = self._widen(part, wide, name, group)
         edge = values.pop("edge")
         return GraphArrays(
@@ -235,7 +159,8 @@ class GraphShards:
     def whole(self, name: str) -> NDArray[Any]:
         """One file for all graphs, as int32 if there are wide graphs."""
         group = next(g for g, names in GROUPS.items() if name in names)
-        values = self.arrays[name]
+        values = self.renumber(name, self.arrays[name])
+        values = values.astype(list_files(self.schema)[name], copy=False)
         if name not in NODE_NUMBERS or self.wide.size == 0:
             return values
         everything = np.arange(len(self), dtype=np.int64)
@@ -251,7 +176,7 @@ class GraphShards:
             return values
         values = values.astype(np.int64)
         offsets = self.offsets[group]
-        place = _offsets(offsets[chosen + 1] - offsets[chosen])
+        place = make_offsets(offsets[chosen + 1] - offsets[chosen])
         for i in np.flatnonzero(is_wide):
             rank = int(np.searchsorted(self.wide, chosen[i]))
             start, end = self._high[group][rank : rank + 2]
@@ -306,6 +231,7 @@ class _Picked:
         return self._known[group]
 
     def _finish(self, values: NDArray[Any], name: str, group: str) -> NDArray[Any]:
+        values = self._shards.renumber(name, values)
         if self._shards.wide.size:
             return self._shards._widen(values, self._chosen, name, group)
         return values
@@ -340,8 +266,14 @@ class DeviceShards:
     @staticmethod
     def count_bytes(shards: GraphShards) -> int:
         """Memory that the copy of these shards would take."""
-        names = [name for names in GROUPS.values() for name in names]
-        arrays = sum(shards.whole(name).nbytes for name in names)
+        types = list_files(shards.schema)
+        is_wide = shards.wide.size > 0
+        arrays = sum(
+            shards.arrays[name].size
+            * (4 if is_wide and name in NODE_NUMBERS else types[name].itemsize)
+            for names in GROUPS.values()
+            for name in names
+        )
         arrays += 0 if shards.texts is None else shards.texts.nbytes
         return arrays + sum(offsets.nbytes for offsets in shards.offsets.values())
 

@@ -16,7 +16,7 @@ from mathamr_kedro.base.checksums import checksum
 from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import BuiltIndex, PenmanShards, RunFolder, ShardedTable
+from mathamr_kedro.datasets import BuiltIndex, MathGraphs, RunFolder, ShardedTable
 from mathamr_kedro.evaluation.metrics import evaluate_run
 from mathamr_kedro.evaluation.tables.report import DataFrame, Scoreboard, ScoredRun
 from mathamr_kedro.experiments import (
@@ -197,7 +197,7 @@ def identify_evaluation(
     changes: ChangeStore,
     amr_parser: Values,
     parameters: Values,
-    **data: PenmanShards | ShardedTable,
+    **data: MathGraphs | ShardedTable,
 ) -> CellRecord:
     """Note under which parameters, and on which data, the encoder was evaluated."""
     collection = checksum_collection(*(data[name] for name in COLLECTION))

@@ -7,7 +7,7 @@ from typing import Any
 
 from kedro.pipeline import Node, Pipeline, node
 
-from mathamr_kedro.datasets import BuiltIndex, PenmanShards, ShardedTable
+from mathamr_kedro.datasets import BuiltIndex, MathGraphs, ShardedTable
 from mathamr_kedro.experiments import COLLECTION
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines import box, make_node
@@ -55,7 +55,7 @@ def _rank_system(name: str, values: Mapping[str, Any]) -> Node:
         index: BuiltIndex,
         changes: ChangeStore,
         topics: ShardedTable,
-        topic_math_graphs: PenmanShards,
+        topic_math_graphs: MathGraphs,
         formula_trees: TreeStore,
         posts: ShardedTable,
         parameters: Mapping[str, Any],

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from mathamr_kedro.base.records import Topic
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import VisualIndex
-from mathamr_kedro.datasets import PenmanShards, ShardedTable
+from mathamr_kedro.datasets import MathGraphs, ShardedTable
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.pipelines.evaluation import EvaluationConfig
 from mathamr_kedro.runs import (
@@ -38,7 +38,7 @@ Values = Mapping[str, Any]
 def rank(
     index: Index,
     topics: ShardedTable,
-    topic_graphs: PenmanShards,
+    topic_graphs: MathGraphs,
     formula_trees: TreeStore,
     posts: ShardedTable,
     config: EvaluationConfig,
@@ -104,7 +104,7 @@ def _run(
 
 
 def _read_queries(
-    topics: ShardedTable, topic_graphs: PenmanShards, formula_trees: TreeStore
+    topics: ShardedTable, topic_graphs: MathGraphs, formula_trees: TreeStore
 ) -> dict[Target, list[Query]]:
     graphs: dict[str, Any] = {}
 

@@ -1,7 +1,7 @@
-"""Nodes of the fusion stage: shards of AMR records to workers, math graphs back.
+"""Nodes of the fusion stage: shards of AMR records to workers, what they come to back.
 
-``fuse_graphs`` yields shards as ``(failures, graphs)``; the graphs come last,
-because a shard counts as finished once they are written.
+``fuse_graphs`` yields shards as ``(failures, facts)``; the facts come last, because a
+shard counts as finished once they are written.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from mathamr_kedro.base.checksums import checksum, name_version
-from mathamr_kedro.base.progress import report_progress
 from mathamr_kedro.base.records import Failure
-from mathamr_kedro.base.shards import (
-    EndOfShards,
-    Shard,
-    ShardPairs,
-    StartOfShards,
-    pair_shards,
-)
+from mathamr_kedro.base.shards import EndOfShards, Shard, ShardPairs, StartOfShards
 from mathamr_kedro.base.workers import (
     Failed,
     Partition,
     PartitionResult,
-    run_each,
     run_partitions,
 )
-from mathamr_kedro.datasets import PenmanShards, ShardedTable
+from mathamr_kedro.datasets import (
+    MathGraphs,
+    PenmanShards,
+    ShardedTable,
+    StartOfFusion,
+)
+from mathamr_kedro.datasets.math_graphs import TREES
 from mathamr_kedro.formula import TreeStore
 from mathamr_kedro.graph import (
-    FusedRecord,
-    FuseRecords,
+    CheckedRecord,
+    CheckRecords,
     GraphTally,
     RecordFile,
+    ShardFacts,
     report_graphs,
 )
 from mathamr_kedro.pipelines.graph_fusion import GraphFusionConfig
@@ -50,12 +49,17 @@ def fuse_graphs(
     """Fuse formula trees into AMR graphs of posts or topics (thesis 3.1)."""
     config = GraphFusionConfig.read(parameters)
     formula_trees.check()
-    step = name_version("fusion", FuseRecords.VERSION)
-    inputs = amr_graphs.made_from, formula_trees.made_from
-    made_from = checksum(step, *inputs)
-    names = ("AMR graphs", "formula trees", "version of the fusion")
-    parts = dict(zip(names, (*inputs, step), strict=True))
-    failures, start = StartOfShards(made_from), StartOfShards(made_from, parts)
+    step = name_version("fusion", CheckRecords.VERSION)
+    parts = {
+        "AMR graphs": amr_graphs.made_from,
+        TREES: formula_trees.made_from,
+        "version of the fusion": step,
+    }
+    made_from = checksum(*parts.values())
+    failures = StartOfShards(made_from)
+    start = StartOfFusion(
+        made_from, parts, amr_graphs=amr_graphs.path, trees=formula_trees.path
+    )
     yield failures, start
     todo = {
         name: source
@@ -67,7 +71,7 @@ def fuse_graphs(
         for name, file in amr_graphs.shards()
         if name in todo
     )
-    function = FuseRecords(formula_trees.path)
+    function = CheckRecords(formula_trees.path)
     counts = amr_graphs.counts_by_shard
     total = sum(counts[name].get("written", 0) for name in todo)
     for result in run_partitions(
@@ -78,21 +82,17 @@ def fuse_graphs(
 
 
 def describe_math_graphs(
-    math_graphs: PenmanShards,
+    math_graphs: MathGraphs,
     amr_failures: ShardedTable,
     fusion_failures: ShardedTable,
     training_pairs: ShardedTable,
     ingestion_statistics: Mapping[str, Any],
     amr_parser: Mapping[str, Any],
-    parameters: Mapping[str, Any],
 ) -> tuple[dict[str, Any], str, Figure]:
     """Count nodes, edges and formulas of the graphs, as in Tables 4.2 and 4.3."""
-    config = GraphFusionConfig.read(parameters)
     tally = GraphTally()
-    tallies = run_each(GraphTally.of_files, math_graphs.shards(), config.workers)
-    total = len(math_graphs.counts_by_shard)
-    for _, found in report_progress(tallies, "shards described", total=total):
-        tally.merge(found)
+    for facts in math_graphs.facts():
+        tally.merge(facts.tally)
     lost, notes = _count_reasons(amr_failures, fusion_failures)
     pairs = training_pairs.counts.get("written", 0)
     statistics = {
@@ -112,13 +112,18 @@ def _make_shards(
     made_from: str, result: PartitionResult, source: str
 ) -> tuple[Shard, Shard]:
     failures = list(_list_failures(result.name, result.results))
-    texts = [r.text for r in result.results if isinstance(r, FusedRecord) and r.text]
-    read = len(result.items)
-    return pair_shards(result.name, made_from, failures, texts, read, source)
+    records = [r if isinstance(r, CheckedRecord) else None for r in result.results]
+    facts = ShardFacts.of_records(records)
+    read, dropped = len(records), len(facts.dropped)
+    counts = {"read": read, "written": read - dropped, "dropped": dropped}
+    return (
+        Shard.of_rows(result.name, made_from, failures),
+        Shard(result.name, made_from, facts, counts, source),
+    )
 
 
 def _list_failures(
-    shard: str, results: Sequence[FusedRecord | Failed]
+    shard: str, results: Sequence[CheckedRecord | Failed]
 ) -> Iterator[Failure]:
     source = shard.partition("-")[0]  # shards are named after their table
     for place, result in enumerate(results):

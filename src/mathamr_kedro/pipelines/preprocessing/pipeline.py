@@ -21,40 +21,16 @@ def create_pipeline(parameters: Mapping[str, Any]) -> Pipeline:
             the vectors of their texts.
     """
     reads_texts = parameters["preprocessing"].get("text_model") is not None
-    texts = {"post_texts": "posts", "topic_texts": "topics"} if reads_texts else {}
+    texts = {"posts": "posts", "topics": "topics"} if reads_texts else {}
     return box(
         "preprocessing",
+        make_node(nodes.build_post_arrays, "graph_arrays"),
+        make_node(nodes.build_topic_arrays, "topic_graph_arrays"),
+        make_node(nodes.build_formula_arrays, "formula_graph_arrays"),
         make_node(
-            nodes.build_blocks,
-            "graph_blocks",
-            name="build_post_blocks",
-        ),
-        make_node(
-            nodes.build_blocks,
-            "topic_graph_blocks",
-            name="build_topic_blocks",
-            math_graphs="topic_math_graphs",
-        ),
-        make_node(
-            nodes.build_formula_blocks,
-            "formula_graph_blocks",
-            blocks="graph_blocks",
-        ),
-        make_node(nodes.split_training_pairs, "pair_split", blocks="graph_blocks"),
-        make_node(
-            nodes.count_vocabularies,
-            "vocabularies",
-            blocks="graph_blocks",
-            split="pair_split",
-        ),
-        make_node(
-            nodes.number_graphs,
+            nodes.prepare,
             "mathamr_plus.prepared",
             tags="gpu" if reads_texts else None,
-            posts="graph_blocks",
-            topics="topic_graph_blocks",
-            formulas="formula_graph_blocks",
-            split="pair_split",
             **texts,
         ),
         make_node(

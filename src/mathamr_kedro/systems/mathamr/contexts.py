@@ -22,11 +22,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 from mathamr_kedro.amr import PLACEHOLDER, split_chunks
-from mathamr_kedro.base.errors import GraphError
 from mathamr_kedro.base.records import FormulaInstance, Post
 from mathamr_kedro.base.types import FormulaId, PostId, TopicId
 from mathamr_kedro.formula.graphs import linearise, read_concept
-from mathamr_kedro.graph import GraphRecord, read_math_graph
+from mathamr_kedro.graph import FusedRecord
 from mathamr_kedro.graph.math_graph import MATH_ROLE, OPT_ROLE, MathGraph
 from mathamr_kedro.graph.penman_graph import read_label
 from mathamr_kedro.graph.sentences import Sentences
@@ -172,7 +171,7 @@ class Contexts:
         self._sources = sources
 
     @cached_property
-    def _topic_graphs(self) -> dict[TopicId, GraphRecord]:
+    def _topic_graphs(self) -> dict[TopicId, FusedRecord]:
         return {record.graph_id: record for record in self._sources.topic_graphs()}
 
     def of_posts(self) -> Iterator[dict[FormulaId, str]]:
@@ -201,9 +200,7 @@ class Contexts:
         """Yield posts as one string each, without those that have no graph."""
         if self._words == "amr":
             for record in self._sources.graphs():
-                graph = self._open(record)
-                if graph is not None:
-                    yield record.graph_id, _write_plainly(graph.write())
+                yield record.graph_id, _write_plainly(self._open(record).write())
         else:
             for post in self._sources.posts():
                 yield post.post_id, self._write_whole(post)
@@ -223,22 +220,15 @@ class Contexts:
         names = (mention.placeholder for mention in post.formula_map)
         return self._restore(post.text if self._words else " ".join(names), post)
 
-    def _open(self, record: GraphRecord) -> LinearGraph | None:
+    def _open(self, record: FusedRecord) -> LinearGraph:
         latex = None
         if self._formula == "latex":
             latex = {n: mention.latex for n, mention in record.formulas().items()}
-        try:
-            return LinearGraph(read_math_graph(record.graph), latex)
-        except GraphError as problem:
-            logger.warning(
-                "formulas of %s have no context: %s", record.graph_id, problem
-            )
-            return None
+        return LinearGraph(record.graph, latex)
 
-    def read_graph(self, record: GraphRecord) -> dict[FormulaId, str]:
+    def read_graph(self, record: FusedRecord) -> dict[FormulaId, str]:
         """Return the texts of the formulas of a math graph."""
-        graph = self._open(record)
-        texts = {} if graph is None else graph.write_sentences()
+        texts = self._open(record).write_sentences()
         return {
             mention.formula_id: _write_plainly(texts[number])
             for number, mention in record.formulas().items()

@@ -17,13 +17,13 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.formatting import count_nouns
 from mathamr_kedro.base.ragged import scale_to_length_one
 from mathamr_kedro.graph import (
+    ArrayBuilder,
     GraphArrays,
     GraphBatch,
     GraphSchema,
     MathGraph,
     PreparedGraphs,
-    RecordArrays,
-    StoredTrees,
+    VocabularyNumbering,
 )
 from mathamr_kedro.learning.checkpoints import MODEL
 from mathamr_kedro.model.config import ComputeConfig, ModelConfig
@@ -106,13 +106,14 @@ class Encoder(Training):
             graph: of a post, with the trees of its formulas; or its arrays.
             text: vector of its text, for an encoder that reads texts.
         """
-        arrays = self._arrays
-        found = graph if isinstance(graph, GraphArrays) else arrays.build(graph)
-        return encode_graph(self.network, found, arrays.schema, text)
+        found = graph if isinstance(graph, GraphArrays) else self._builder.build(graph)
+        schema = self.graphs.vocabularies.schema
+        return encode_graph(self.network, found, schema, text)
 
     @cached_property
-    def _arrays(self) -> RecordArrays:
-        return RecordArrays(self.graphs, StoredTrees(None))
+    def _builder(self) -> ArrayBuilder:
+        numbering = VocabularyNumbering(self.graphs.vocabularies)
+        return ArrayBuilder(numbering, self.graphs.variant)
 
 
 def encode_graph(

@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import ctypes
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +43,7 @@ from mathamr_kedro.graph import (
     FORMULA_TYPE,
     POST_TYPES,
     GraphShards,
+    PreparedGraphs,
 )
 from mathamr_kedro.learning.encoding import encode_shards
 from mathamr_kedro.model.config import ComputeConfig
@@ -84,22 +86,29 @@ class EncodeRanges:
     """The function of the workers: ranges of graphs to vectors."""
 
     def __init__(
-        self, model_folder: Path, graphs_folder: Path, compute: ComputeConfig
+        self,
+        model_folder: Path,
+        open_graphs: Callable[[], GraphShards],
+        compute: ComputeConfig,
     ) -> None:
-        self._folders = model_folder, graphs_folder
+        self._model_folder, self._open_graphs = model_folder, open_graphs
         self._compute = compute
         self._loaded: tuple[MathAMRPlus, GraphShards] | None = None
 
     def prepare(self) -> tuple[MathAMRPlus, GraphShards]:
         """Load the model once in each worker."""
-        model, graphs = self._folders
-        self._loaded = load_model(model, self._compute), GraphShards(graphs)
+        graphs = self._open_graphs()
+        self._loaded = load_model(self._model_folder, self._compute), graphs
         return self._loaded
 
     def __call__(self, ranges: Sequence[GraphRange]) -> list[RaggedVectors]:
         """Encode each range."""
         model, graphs = self._loaded or self.prepare()
         return [_encode(model, graphs, np.arange(r.first, r.last)) for r in ranges]
+
+
+def _open_part(prepared: Path, part: str) -> GraphShards:
+    return PreparedGraphs(prepared).open(part)
 
 
 def _encode(
@@ -168,17 +177,15 @@ class CollectionGraphs:
 
     Args:
         shards: of prepared graphs, with the ids of their formulas.
-        post_types: number of the type of each graph.
         returnable: whether Task 2 may return each of their formulas; ``None``: all.
     """
 
     def __init__(
         self,
         shards: GraphShards,
-        post_types: NDArray[np.uint8],
         returnable: NDArray[np.bool_] | None = None,
     ) -> None:
-        self._shards, self._types = shards, post_types
+        self._shards, self._types = shards, shards.post_types
         self._returnable = returnable
 
     def count(self) -> int:
@@ -291,16 +298,13 @@ def encode_graphs(
 ) -> CollectionVectors:
     """Encode all posts and topics that are not encoded yet, shard by shard."""
     graphs = encoder.graphs.check()
-    flags = {part: graphs.load_returnable(part) for part in ("posts", "formulas")}
-    types = _repeat_type(FORMULA_TYPE, graphs.formulas)
     posts = {
-        "posts": CollectionGraphs(graphs.posts, graphs.post_type, flags["posts"]),
-        "formulas": CollectionGraphs(graphs.formulas, types, flags["formulas"]),
+        part: CollectionGraphs(graphs.open(part), graphs.load_returnable(part))
+        for part in ("posts", "formulas")
     }
     store = _write(_POSTS, posts, encoder, config, dtype)
     logger.info("%s formulas may be returned", f"{store.num_formulas():,}")
-    types = _repeat_type("topic", graphs.topics)
-    topics = {"topics": CollectionGraphs(graphs.topics, types)}
+    topics = {"topics": CollectionGraphs(graphs.topics)}
     return CollectionVectors(_write(_TOPICS, topics, encoder, config, dtype), store)
 
 
@@ -316,13 +320,15 @@ def _write(
     folder = encoder.vectors_folder / kind
     # Other topics are other shards of the same store.
     stems = {
-        name: f"{name}-{graphs.topics_from}" if name == "topics" else name
+        name: f"{name}-{graphs.sources[name]}" if name == "topics" else name
         for name in sources
     }
     with StoreWriter(folder, encoder.checksum, width, dtype, stems.values()) as writer:
         for name, source in sources.items():
             function = EncodeRanges(
-                encoder.model_folder, graphs.folder / name, config.compute
+                encoder.model_folder,
+                partial(_open_part, graphs.folder, name),
+                config.compute,
             )
             encode_collection(writer, function, stems[name], source, config)
         writer.complete()
@@ -371,7 +377,3 @@ def describe_vectors(vectors: CollectionVectors, index: VectorIndex) -> dict[str
         },
         "machine": asdict(Machine.find()),
     }
-
-
-def _repeat_type(name: str, shards: GraphShards) -> NDArray[np.uint8]:
-    return np.full(len(shards), POST_TYPES.index(name), dtype=np.uint8)

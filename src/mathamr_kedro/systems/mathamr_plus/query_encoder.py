@@ -23,19 +23,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr_kedro import formula
-from mathamr_kedro.amr import ParsedText, ParseFailure, ParseTexts
+from mathamr_kedro.amr import ParsedDocument, ParseFailure, ParseTexts
 from mathamr_kedro.base.errors import MalformedInputError
 from mathamr_kedro.base.records import CleanText, FormulaInstance, Post, restore_latex
 from mathamr_kedro.base.types import PostId
 from mathamr_kedro.corpus import FormulaMarks, QueryPart, clean_text, take_part
 from mathamr_kedro.graph import (
     FORMULA,
-    GraphRecord,
-    RecordArrays,
+    ArrayBuilder,
+    GraphVariant,
     ReleasedEncoder,
     StoredTrees,
-    read_placeholder,
+    Vocabularies,
+    VocabularyNumbering,
+    from_amr,
+    fuse_graph,
+    number_formulas,
 )
+from mathamr_kedro.graph.fusion import TreeLookup
 from mathamr_kedro.model import MathAMRPlus, load_model
 from mathamr_kedro.systems.mathamr_plus.encoder import encode_graph
 from mathamr_kedro.systems.query import Query
@@ -45,7 +50,7 @@ _QUERY = "query"
 """Key of a typed query."""
 
 EncodeWords: TypeAlias = Callable[[Sequence[str]], NDArray[np.float32]]
-_Parse: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedText | ParseFailure]]
+_Parse: TypeAlias = Callable[[Sequence[str]], Sequence[ParsedDocument | ParseFailure]]
 
 
 class QueryEncoder:
@@ -53,8 +58,10 @@ class QueryEncoder:
 
     Args:
         parse: texts with placeholders to AMR, as
-            :class:`~mathamr_kedro.amr.ParseTexts`.
-        arrays: AMR records to arrays with the vocabulary of the prepared graphs.
+            :meth:`~mathamr_kedro.amr.ParseTexts.parse`.
+        find_trees: trees of formulas, e.g. :class:`~mathamr_kedro.graph.StoredTrees`.
+        vocabularies: of the graphs that the encoder knows.
+        variant: of these graphs.
         model: the encoder of the index.
         encode_words: texts to vectors of a sentence encoder, for a model that reads
             them.
@@ -63,11 +70,15 @@ class QueryEncoder:
     def __init__(
         self,
         parse: _Parse,
-        arrays: RecordArrays,
+        find_trees: TreeLookup,
+        vocabularies: Vocabularies,
+        variant: GraphVariant,
         model: MathAMRPlus,
         encode_words: EncodeWords | None = None,
     ) -> None:
-        self._parse, self._arrays, self._model = parse, arrays, model
+        self._parse, self._find_trees, self._model = parse, find_trees, model
+        self._builder = ArrayBuilder(VocabularyNumbering(vocabularies), variant)
+        self._schema = vocabularies.schema
         self._encode_words = encode_words
 
     @classmethod
@@ -80,8 +91,13 @@ class QueryEncoder:
             vectors = encoder.read_text("Is $x^2$ convex?").entry.vectors  # (parts, d)
         """
         released = ReleasedEncoder(name)
-        arrays = RecordArrays(released, StoredTrees(None))
-        return cls(ParseTexts(), arrays, load_model(released.folder))
+        return cls(
+            ParseTexts().parse,
+            StoredTrees(None),
+            released.vocabularies,
+            released.variant,
+            load_model(released.folder),
+        )
 
     def read_text(self, text: str) -> Query:
         """Prepare words with formulas between dollars."""
@@ -136,10 +152,9 @@ class QueryEncoder:
                 "Expected words or formulas between dollars (got "
                 f"{source[:60]!r}: {parsed.detail[:120]})"
             )
-        record = GraphRecord(key, parsed.graph, kind, clean.formula_map, parsed.missing)
-        fused = self._arrays.fuse(record)
-        graph = self._arrays.build(fused)
-        formulas = {read_placeholder(m.placeholder): m for m in clean.formula_map}
+        formulas = number_formulas(key, clean.formula_map)
+        fused = fuse_graph(from_amr(parsed.graph), formulas, self._find_trees).graph
+        graph = self._builder.build(fused)
         kinds = graph.representative_kind.tolist()
         numbers = graph.representative_number.tolist()
         known = [
@@ -151,7 +166,7 @@ class QueryEncoder:
         entry = PostEntry(
             key,
             kind,
-            encode_graph(self._model, graph, self._arrays.schema, text),
+            encode_graph(self._model, graph, self._schema, text),
             kinds,
             numbers,
             [m.formula_id for m in known],
@@ -174,7 +189,7 @@ def _take_entry(query: Query) -> PostEntry:
     return query.entry
 
 
-def _find_problems(clean: CleanText, parsed: ParsedText) -> tuple[str, ...]:
+def _find_problems(clean: CleanText, parsed: ParsedDocument) -> tuple[str, ...]:
     """Say what of a query could not be read as it is."""
     problems = []
     for mention in clean.formula_map:

@@ -116,6 +116,7 @@ class MathAMRPlusSystem(LearningSystem):
         """Train, or resume; a released encoder without epochs is taken as it is."""
         config = replace(self.config.training, seed=seed)
         graphs = PreparedGraphs(prepared).check()
+        self.config.preprocessing.refuse_others(graphs)
         facts: dict[str, Any] = {
             "prepared_graphs": prepared.name,
             "start_from": config.start_from,
@@ -159,7 +160,7 @@ class MathAMRPlusSystem(LearningSystem):
         if self.config.training.start_from is None:
             return None
         released = ReleasedEncoder(self.config.training.start_from)
-        released.check(graphs)
+        released.check(graphs.vocabularies, graphs.variant)
         return released.folder
 
     def index(self, data: Collection, model: Path, folder: Path) -> Mapping[str, Any]:
