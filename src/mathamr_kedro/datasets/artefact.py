@@ -22,7 +22,7 @@ from kedro.utils import load_obj
 from mathamr_kedro.base.checksums import read_json
 from mathamr_kedro.base.errors import ConfigurationError, MissingInputError
 from mathamr_kedro.base.files import write_text
-from mathamr_kedro.base.types import PostId
+from mathamr_kedro.base.types import FormulaId, PostId
 from mathamr_kedro.datasets.formula_trees import FormulaTreesDataset
 from mathamr_kedro.datasets.math_graphs import MathGraphsDataset
 from mathamr_kedro.datasets.paths import PathDataset
@@ -134,8 +134,15 @@ def collect(tables: Mapping[str, Any]) -> Collection:
     if "posts" in tables:
         readers["count"] = partial(tables["posts"].count, "post_type")
         readers["parents"] = partial(_list_parents, tables["posts"])
+    if "formulas" in tables:
+        readers["formula_ids"] = partial(_list_ids, tables["formulas"])
     checksums = {part: _find_checksum(table) for part, table in tables.items()}
     return Collection(**readers, checksums=checksums)
+
+
+def _list_ids(formulas: Any) -> Iterator[FormulaId]:
+    for table in formulas.tables(["formula_id"]):
+        yield from table["formula_id"].to_pylist()
 
 
 def _list_parents(posts: Any) -> Iterator[tuple[PostId, PostId]]:

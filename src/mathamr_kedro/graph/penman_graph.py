@@ -118,7 +118,7 @@ def _join_pieces(
     # ``known`` holds None once, however many pieces have no name.
     if len(known) - bool(unnamed) != len(names) - unnamed:
         return None  # defined twice
-    variables = [name or "" for name in names] if unnamed else names
+    variables = [name or "" for name in names]
     if unnamed and any(
         not name and atom in known for name, atom in zip(names, atoms, strict=True)
     ):

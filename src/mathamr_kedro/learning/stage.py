@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from mathamr_kedro.base.errors import ConfigurationError
@@ -37,6 +38,11 @@ class TrainingStageConfig(TrainingConfig):
         teachers = self.distillation
         is_asked_for = teachers.uses_texts and self.num_epochs > 0
         return is_asked_for and teachers.document_vectors is None
+
+    @property
+    def document_vectors(self) -> str:
+        """File of what they learn from, beside the prepared graphs."""
+        return f"document_vectors_{PurePath(self.text_model).name}.npy"
 
     def check_machine(self) -> None:
         """Refuse what is not here: an encoder, a sentence encoder, a GPU."""

@@ -52,7 +52,7 @@ from mathamr_kedro.systems.query import (
 )
 
 if TYPE_CHECKING:
-    from mathamr_kedro.graph import FusedRecord
+    from mathamr_kedro.graph import FusedRecord, GraphFolder
     from mathamr_kedro.systems.rankings import Ranking
 
 PostTerms: TypeAlias = Literal["bm25", "bm25_question", "bm25_fields", "bm25_graph"]
@@ -221,10 +221,14 @@ class Collection:
     """Finds the trees of formulas of posts and of topics."""
     posts: Callable[[], Iterable[Post]] = tuple
     """Questions, answers and documents."""
+    formula_ids: Callable[[], Iterable[FormulaId]] = tuple
+    """Of ``formulas``, read without the rest."""
     parents: Callable[[], Iterable[tuple[PostId, PostId]]] = tuple
     """Posts with the questions that they answer."""
     graphs: Callable[[], Iterable[FusedRecord]] = tuple
     """Their math graphs, AMR with operator trees in place of formulas."""
+    arrays: Mapping[str, GraphFolder] = field(default_factory=dict)
+    """Their math graphs as arrays, of ``posts``, ``topics`` and ``formulas``."""
     topics: Callable[[], Sequence[Topic]] = tuple
     """Of all tasks."""
     topic_graphs: Callable[[], Iterable[FusedRecord]] = tuple

@@ -21,12 +21,9 @@ from mathamr_kedro.graph import (
     PreprocessingConfig,
     build_arrays,
     describe_prepared,
-    encode_texts,
-    prepare_graphs,
     record_formula,
     report_preparation,
 )
-from mathamr_kedro.text import SentenceEncoder, find_text_model
 
 
 def build_post_arrays(
@@ -89,41 +86,6 @@ def build_formula_arrays(
         list_items,
         config.workers,
     )
-
-
-def prepare(
-    graph_arrays: GraphFolder,
-    topic_graph_arrays: GraphFolder,
-    formula_graph_arrays: GraphFolder,
-    training_pairs: ShardedTable,
-    returnable_formulas: ShardedTable,
-    parameters: Mapping[str, Any],
-    folders: Mapping[str, str],
-    **texts: ShardedTable,
-) -> PreparedGraphs:
-    """Count vocabularies, split pairs; refuse returnable formulas without a graph.
-
-    ``texts`` are ``posts`` and ``topics``, for an encoder that reads their vectors.
-    """
-    config = PreprocessingConfig.read(parameters)
-    prepared = prepare_graphs(
-        Path(folders["prepared"]) / "mathamr_plus",
-        {
-            "posts": graph_arrays,
-            "topics": topic_graph_arrays,
-            "formulas": formula_graph_arrays,
-        },
-        ((pair.question_id, pair.answer_id) for pair in training_pairs.records()),
-        _list_ids(returnable_formulas),
-        config,
-        training_pairs.checksum,
-        returnable_formulas.checksum,
-    )
-    if texts:
-        encoder = SentenceEncoder(find_text_model(str(config.text_model)))
-        posts, topics = texts["posts"].records(), texts["topics"].records()
-        encode_texts(prepared, posts, topics, encoder.encode)
-    return prepared
 
 
 def describe_prepared_graphs(

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mathamr_kedro.base.checksums import read_json
+from mathamr_kedro.base.checksums import check_file, read_json
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.files import write_text
 from mathamr_kedro.base.parameters import read_parameters
@@ -38,9 +38,6 @@ logger = logging.getLogger(__name__)
 _VECTORS, _ENGINE = "vectors.json", "engine"
 """Beside an index: which vectors it was built from; folder of its engine."""
 
-DOCUMENT_VECTORS = "document_vectors.npy"
-"""What the teacher of documents says, beside the graphs; a row for each."""
-
 
 @dataclass(frozen=True)
 class MathAMRPlusConfig:
@@ -66,7 +63,6 @@ class MathAMRPlusSystem(LearningSystem):
     """
 
     Config: ClassVar[type] = MathAMRPlusConfig
-    training_reads = ("pairs",)
     name = OWN
     finds: frozenset[Target] = frozenset({"posts", "formulas"})
     index_reads = ("posts", "graphs", "topic_graphs", "formulas")
@@ -108,9 +104,29 @@ class MathAMRPlusSystem(LearningSystem):
         """Return what the index depends on; where it is made does not count."""
         return self.indexing.dtype, self.indexing.engine.describe_result()
 
+    @property
+    def training_reads(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Pairs and formulas; texts too, if an encoder or a teacher reads them."""
+        config, reads = self.config, ("pairs", "formulas")
+        if config.preprocessing.text_model is not None:
+            return (*reads, "posts", "topics")
+        return (*reads, "posts") if config.training.makes_document_vectors else reads
+
     def prepare(self, data: Collection, folder: Path) -> Mapping[str, Any]:
-        """TODO: after graphs."""
-        raise NotImplementedError
+        """Number the graphs of a collection by vocabularies, and split its pairs.
+
+        The folder is that of all configurations, each of which names one in it: those
+        that share graphs, vocabularies and pairs share theirs.
+        """
+        from mathamr_kedro.systems.mathamr_plus.preparation import (  # noqa: PLC0415
+            prepare_collection,
+        )
+
+        config = self.config
+        prepared = prepare_collection(
+            folder, config.preprocessing, config.training, data
+        )
+        return {"folder": prepared.folder.name, **prepared.report}
 
     def train(self, prepared: Path, folder: Path, seed: int) -> Epochs:
         """Train, or resume; a released encoder without epochs is taken as it is."""
@@ -128,8 +144,9 @@ class MathAMRPlusSystem(LearningSystem):
             facts |= {"training_pairs": 0, "validation_pairs": 0}
             write_text(folder / FACTS, json.dumps(facts, indent=2))
             return []
-        vectors = prepared / DOCUMENT_VECTORS
         if config.makes_document_vectors:
+            vectors = prepared / config.document_vectors
+            check_file(vectors, "delete it and run the stage 'preprocessing' again")
             teachers = replace(config.distillation, document_vectors=str(vectors))
             config = replace(config, distillation=teachers)
         curve = _open_curve(folder)
