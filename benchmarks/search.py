@@ -17,6 +17,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -24,16 +25,21 @@ import torch
 
 from benchmarks import search_data
 from mathamr_kedro.vectors import (
+    BuiltIndex,
     EngineConfig,
     ExactIndex,
     GraphRange,
     HnswConfig,
     PostEntry,
+    PostParts,
     PostVectors,
-    QdrantIndex,
     SearchMode,
+    ServerConfig,
     StoreWriter,
+    UpdatedIndex,
+    VectorIndex,
     VectorStore,
+    build_index,
     open_index,
 )
 
@@ -124,7 +130,8 @@ def compare_engines(options: argparse.Namespace) -> bool:
     """Measure exact MaxSim of three engines on the same posts."""
     from qdrant_client import QdrantClient
 
-    from mathamr_kedro.vectors.server import ServerConnection
+    from mathamr_kedro.vectors.qdrant import QdrantIndex
+    from mathamr_kedro.vectors.server import Server
 
     print(
         f"\nexact MaxSim, {options.posts} posts x 16 vectors x 32, one query at a "
@@ -137,12 +144,20 @@ def compare_engines(options: argparse.Namespace) -> bool:
         store = make_store(Path(folder) / "vectors", posts)
         exact = ExactIndex(store)
         small = ExactIndex(store, scan="int8")
-        edge = open_index(EngineConfig("edge"), store, Path(folder) / "edge")
-        engines = {"exact float32": exact, "exact int8": small, "edge": edge}
+        edge = build(EngineConfig("edge"), store, Path(folder) / "edge")
+        engines: dict[str, VectorIndex] = {
+            "exact float32": exact,
+            "exact int8": small,
+            "edge": edge,
+            "edge, 5000 changed": change(edge, store, 5000),
+        }
         if options.local:
-            client = QdrantClient(":memory:")
-            found = ServerConnection(client, "mine", Path(folder) / "lock")
-            engines["client, local mode"] = QdrantIndex.open(found, store)
+            client, hnsw = QdrantClient(":memory:"), HnswConfig()
+            server = Server(client)
+            server.build("mine", store, hnsw, ServerConfig())
+            found = server.open("mine")
+            local = QdrantIndex(found, store, hnsw, Path(folder))
+            engines["client, local mode"] = local
         times = {name: time_engine(engine, queries) for name, engine in engines.items()}
         for name, (ten, thousand) in times.items():
             print(
@@ -170,6 +185,20 @@ def compare_engines(options: argparse.Namespace) -> bool:
     return good and same == len(queries)
 
 
+def build(config: EngineConfig, store: VectorStore, folder: Path) -> BuiltIndex:
+    """Build an index and open it."""
+    folder.mkdir()
+    build_index(config, store, folder)
+    return open_index(config, store, folder)
+
+
+def change(base: BuiltIndex, store: VectorStore, count: int) -> UpdatedIndex:
+    """Replace some posts of an index by themselves, as if they had been changed."""
+    posts = store.read(list(islice(store.keys(), count)))
+    parts = PostParts([posts], store.encoder, store.width, store.dtype)
+    return UpdatedIndex(base, parts, ())
+
+
 def time_engine(engine, queries: list[np.ndarray]) -> list[tuple[float, float]]:
     """Return CPU and wall time for 10 and for 1000 results, after one warm-up."""
     times = []
@@ -187,18 +216,24 @@ def measure_building(options: argparse.Namespace) -> bool:
     """Measure how fast stores and indexes are built, and how large they are."""
     count = options.posts
     posts = search_data.draw_posts(count)
-    graphs = time_graphs()
     print(f"\nbuilding, {count} posts, {len(posts.formula_ids)} formulas")
+    plain, graphs = EngineConfig("edge", hnsw=HnswConfig(0)), EngineConfig("edge")
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        stages = {
+        stages: dict[str, Callable[[], object]] = {
             "store of vectors": lambda: make_store(root / "vectors", posts),
             "exact, in memory": lambda: warm(ExactIndex(VectorStore(root / "vectors"))),
-            "edge, graph on doc": lambda: open_index(
-                EngineConfig("edge"), VectorStore(root / "vectors"), root / "edge"
+            "edge without graphs": lambda: build(
+                plain, VectorStore(root / "vectors"), root / "plain"
+            ).close(),
+            "edge, graph on doc": lambda: build(
+                graphs, VectorStore(root / "vectors"), root / "edge"
             ).close(),
             "edge, opened again": lambda: open_index(
-                EngineConfig("edge"), VectorStore(root / "vectors"), root / "edge"
+                graphs, VectorStore(root / "vectors"), root / "edge"
+            ).close(),
+            "edge, read whole": lambda: open_index(
+                graphs, VectorStore(root / "vectors"), root / "edge", verify=True
             ).close(),
         }
         rates = {}
@@ -206,37 +241,16 @@ def measure_building(options: argparse.Namespace) -> bool:
             c, w = time.process_time(), time.perf_counter()
             stage()
             c, w = time.process_time() - c, time.perf_counter() - w
-            rates[name] = count / (c - sum(graphs) / 2)
+            rates[name] = count / c
             print(
                 f"  {name:20s} {c:7.2f} CPU s, {w:7.2f} wall s: {count / c:9.0f} posts "
                 "per CPU second"
             )
-        for name in ("vectors", "edge"):
+        for name in ("vectors", "plain", "edge"):
             files = [f for f in (root / name).rglob("*") if f.is_file()]
             size = 512 * sum(f.stat().st_blocks for f in files)  # files have holes
             print(f"  {name} on disk: {size / 1e6:.1f} MB, {size / count:.0f} B a post")
-        rate = rates["edge, graph on doc"]
-        print(
-            f"  edge: graphs take {sum(graphs):.2f} of these CPU s and use both cores: "
-            f"{rate:.0f} posts/s on two idle cores (derived)"
-        )
-    return rate >= 2000
-
-
-def time_graphs() -> list[float]:
-    """Note the CPU seconds of each building of graphs from now on."""
-    from mathamr_kedro.vectors.edge import EdgeCollection
-
-    seconds: list[float] = []
-    optimize = EdgeCollection.optimize
-
-    def timed(self: EdgeCollection) -> None:
-        start = time.process_time()
-        optimize(self)
-        seconds.append(time.process_time() - start)
-
-    EdgeCollection.optimize = timed  # type: ignore[method-assign]
-    return seconds
+    return rates["edge without graphs"] >= 2000
 
 
 def warm(index: ExactIndex) -> None:
@@ -260,7 +274,7 @@ def measure_graphs(options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         store = make_store(Path(folder) / "vectors", posts)
         start = time.process_time()
-        index = open_index(config, store, Path(folder) / "edge")
+        index = build(config, store, Path(folder) / "edge")
         print(f"  built in {time.process_time() - start:.1f} CPU s")
         truth = ExactIndex(store)
         good = True

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from mathamr_kedro.project.catalog import open_catalog
+from mathamr_kedro.systems.mathamr_plus import Encoder, open_vectors
 from mathamr_kedro.vectors import (
     EngineConfig,
     ExactIndex,
@@ -16,6 +17,7 @@ from mathamr_kedro.vectors import (
     SearchMode,
     VectorIndex,
     VectorStore,
+    build_index,
     open_index,
 )
 
@@ -26,26 +28,27 @@ HNSW = SearchMode(exact=False, hnsw_ef=128)
 def measure_collection(env: str | None, data_root: str | None) -> bool:
     """Build an index as the stage does, and compare engines on all topics."""
     catalog = open_catalog(env, data_root)
-    store = catalog.load("mathamr_plus.index").vectors.posts
-    queries = read_queries(catalog)
+    encoder: Encoder = catalog.load("mathamr_plus.model")
+    vectors = open_vectors(encoder.vectors_folder)
+    store, queries = vectors.posts, list_entries(vectors.topics)
     print(f"\ncollection of env {env}: {len(store)} posts, {len(queries)} topics")
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        open_index(EngineConfig("edge"), store, Path(folder)).close()
+        build_index(EngineConfig("edge"), store, Path(folder))
         rate = len(store) / (time.perf_counter() - start)
     print(f"  edge built with {rate:,.0f} posts/s (wall time, two cores)")
     with tempfile.TemporaryDirectory() as folder:
         config = EngineConfig("edge", hnsw=HnswConfig(16, 16))
+        build_index(config, store, Path(folder))
         index, truth = open_index(config, store, Path(folder)), ExactIndex(store)
         good = compare(index, truth, queries)
         index.close()
     return good and rate >= 2000
 
 
-def read_queries(catalog) -> list[PostEntry]:
-    """Return the vectors of all topics."""
-    vectors: VectorStore = catalog.load("mathamr_plus.index").vectors.topics
-    return list(vectors.read(list(vectors.keys())).entries())
+def list_entries(store: VectorStore) -> list[PostEntry]:
+    """Return all vectors of a store."""
+    return list(store.read(list(store.keys())).entries())
 
 
 def compare(index: VectorIndex, truth: ExactIndex, queries: list[PostEntry]) -> bool:

@@ -36,8 +36,8 @@ from mathamr_kedro.vectors.store import LocatedPosts, PostParts, PostReader
 
 H = TypeVar("H", bound=Hits)
 
-_SPARE = 32
-"""Hits that are asked for beyond the depth, at most, if some may be hidden."""
+_SPARE = 64
+"""Hits that are asked for beyond those that are expected to do."""
 
 
 class UpdatedPosts(PostReader):
@@ -70,6 +70,11 @@ class UpdatedPosts(PostReader):
     def num_hidden(self) -> int:
         """Number of posts of the base that were replaced or deleted."""
         return sum(key in self._base for key in self._changed)
+
+    def expect_hidden(self, depth: int) -> int:
+        """Return how many of the best of the base may have to be dropped."""
+        hidden, left = self.num_hidden, len(self._base) - self.num_hidden
+        return min(hidden, _SPARE + depth * hidden // max(left, 1))
 
     def count_formulas(self) -> int:
         """Return the number of formulas that Task 2 may return."""
@@ -159,7 +164,7 @@ class UpdatedIndex(VectorIndex):
         """Return the best of the base that are not hidden."""
         found: dict[int, H] = {}
         waiting = list(range(len(queries)))
-        limit = depth + min(_SPARE, self.posts.num_hidden)
+        limit = depth + self.posts.expect_hidden(depth)
         while waiting:
             again = []
             hits = search([queries[i] for i in waiting], limit)
