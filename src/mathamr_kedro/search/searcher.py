@@ -395,9 +395,9 @@ class Searcher:
         results = []
         posts = zip(self._read(ids), found.hits, strict=True)
         for rank, (post, (key, score)) in enumerate(posts, start=1):
-            parts, text = found.explain(key), _clean(texts.get(key))
-            compared = explain(_entry(query), post, query.written, text)
-            nearest = compared.match_parts()  # whichever system found it
+            parts = found.explain(key)
+            # whichever system found it
+            nearest = explain(_entry(query), post).match_parts()
             result = show_result(
                 rank, score, key, texts, nearest, parts, notes.get(key)
             )
