@@ -29,7 +29,7 @@ LEARNING: Mapping[str, str] = {
 }
 """Class of each system of a paper, below this package."""
 
-_CLASSES = {OWN: "mathamr_plus.system:MathAMRPlusSystem", **LEARNING}
+_CLASSES = {OWN: "mathamr_plus.system:MathAMRPlus", **LEARNING}
 _OWN_GROUPS = ("preprocessing", "training", "indexing")
 
 _ENCODERS = ("minilm", "mpnet", "mathamr_text_small", "mathamr_text", "text")

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         QueryEncoder,
     )
     from mathamr_kedro.systems.mathamr_plus.strategies import Strategy, find_questions
-    from mathamr_kedro.systems.mathamr_plus.system import MathAMRPlusSystem
+    from mathamr_kedro.systems.mathamr_plus.system import MathAMRPlus
 
 __all__ = [
     "CollectionVectors",
@@ -41,8 +41,8 @@ __all__ = [
     "Encoder",
     "EncodingConfig",
     "IndexingConfig",
+    "MathAMRPlus",
     "MathAMRPlusIndex",
-    "MathAMRPlusSystem",
     "QueryEncoder",
     "Strategy",
     "encode_graphs",

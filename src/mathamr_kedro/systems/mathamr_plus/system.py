@@ -51,7 +51,7 @@ class MathAMRPlusConfig:
     """Strategies by the names of their rankings; empty: that of ``indexing``."""
 
 
-class MathAMRPlusSystem(LearningSystem):
+class MathAMRPlus(LearningSystem):
     """Graphs of text and formulas, encoded by an RGCN, ranked by MaxSim (the thesis).
 
     ::
