@@ -222,5 +222,5 @@ def test_first_answer_of_the_showcase_is_from_the_right_thread(project, monkeypa
     monkeypatch.chdir(project)
     _, *arguments = shlex.split(line)
     output = CliRunner().invoke(group, arguments).stdout
-    found = re.findall(r"^ +\d+\. (\S+)", output, re.M)
+    found = re.findall(r"^ *\d+\. (\S+)", output, re.M)
     assert set(found[:2]) == {"33703", "33733"}

@@ -78,4 +78,5 @@ REACHED_OTHERWISE = {
     "integrations.pyg_dataset": "for users of PyTorch Geometric",
     "integrations.terrier": "for users of PyTerrier",
     "base.workers.child": "run by the pool of processes",
+    "vectors.edge": "found by the name of the engine",
 }

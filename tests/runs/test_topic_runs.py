@@ -9,7 +9,7 @@ from mathamr_kedro.base.errors import MissingInputError
 from mathamr_kedro.base.hits import FormulaHits, Hits
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Topic
 from mathamr_kedro.formula import trees_from_latex
-from mathamr_kedro.graph import GraphRecord
+from mathamr_kedro.graph import FusedRecord, read_math_graph
 from mathamr_kedro.runs import (
     find_blank_queries,
     list_unsearched,
@@ -88,7 +88,7 @@ def test_a_query_that_is_a_document_is_excluded_from_its_own_results():
 
 def test_topics_become_queries_of_what_they_ask_for():
     topics = [topic("A.1", "x", None, "task1"), topic("B.1", "x"), topic("B.2", "")]
-    graph = GraphRecord("A.1", "(p / prime)", "topic")
+    graph = FusedRecord("A.1", read_math_graph("(p / prime)"), "topic")
     found = read_queries(topics, read, {"A.1": graph}.get)
     (question,), (formula,) = found["posts"], found["formulas"]
     assert question.graph.atoms == ["prime"]

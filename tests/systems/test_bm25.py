@@ -7,7 +7,7 @@ import pytest
 from mathamr_kedro.base.errors import ConfigurationError
 from mathamr_kedro.base.records import FormulaInstance, FormulaMention, Post, Statement
 from mathamr_kedro.formula import FormulaTree, FormulaTrees, trees_from_latex
-from mathamr_kedro.graph import GraphRecord, read_math_graph
+from mathamr_kedro.graph import FusedRecord, read_math_graph
 from mathamr_kedro.systems import Collection, Query, make_baseline
 from mathamr_kedro.systems.changes import Changes
 
@@ -166,9 +166,10 @@ def test_a_statement_is_found_by_its_section_and_the_words_of_those_who_cite_it(
 
 def test_graphs_are_compared_by_nodes_and_edges(rank):
     texts = {"1": "(p / prime :mod (r / root))", "2": "(s / sum)", "3": "(r / root)"}
-    records = [GraphRecord(key, text, "answer") for key, text in texts.items()]
+    graphs = {key: read_math_graph(text) for key, text in texts.items()}
+    records = [FusedRecord(key, graph, "answer") for key, graph in graphs.items()]
     data = Collection(graphs=lambda: records)
-    graph = read_math_graph(texts["1"])
+    graph = graphs["1"]
     hits = rank("bm25_graph", data, ask("", read_graph=lambda: graph))
     assert hits.ids == ["1", "3"]
     assert rank("bm25_graph", data, ask("a query without a graph")).ids == []
