@@ -182,13 +182,6 @@ def test_throughput_is_tested_as_in_table_4_15(store):
     assert "QPS: measured on Xeon, 8 cores." in table.notes
 
 
-def test_batches_leave_throughput_untested(store):
-    outcome = compare_strategies(store, {}, {})
-    assert len(outcome.tests["table_4.15"]) == 12
-    notes = " ".join(outcome.tables["table_4.15"].notes)
-    assert "QPS is not tested" in notes
-
-
 def test_seeds_on_two_machines_have_no_mean_time(store):
     other = {**CPU, "cpu": "Arm", "cores": 2}
     outcome = compare_strategies(store, {}, {"searched_on": other})
@@ -203,16 +196,6 @@ def test_seeds_on_two_machines_have_no_mean_time(store):
     assert "no common mean" in " ".join(outcome.tables["table_4.16"].notes)
     machines = [r["machines"]["QPS"] for r in outcome.describe()["rows"]["maxsim_hnsw"]]
     assert machines == ["Xeon, 8 cores", "Arm, 2 cores"]
-
-
-def test_memory_is_called_after_the_device(store):
-    for cell in list_cells(MODES, PARAMETERS):
-        save_cell(store, cell, {"mathamr_plus": 0.5}, trained_on=CPU)
-    grid = GridResults.find(MODES, PARAMETERS, store)
-    table = summarise_experiment(grid, QUICK, None).tables["table_4.8"]
-    assert [c.title for c in table.columns][1] == "CPU Mem (GB)"
-    assert "GPU" not in table.to_markdown()
-    assert "Time/Epoch (s), CPU Mem (GB): measured on Xeon, 8 cores." in table.notes
 
 
 def test_rows_may_be_strategies(store):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from mathamr_kedro.base.errors import ConfigurationError, InputError
+from mathamr_kedro.base.errors import InputError
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.evaluation.stats.significance import TestConfig
 from mathamr_kedro.evaluation.tables.scores import (
@@ -267,9 +267,3 @@ def test_rows_of_machines_keep_the_other_labels():
         ("Both on Xeon, 8 cores", "OPT+SLT"),
         ("Both on Arm, 2 cores", "OPT+SLT"),
     ]
-
-
-@pytest.mark.parametrize("build", [best_seed_table, mean_table])
-def test_a_condition_without_row_is_refused(build):
-    with pytest.raises(ConfigurationError, match=r"condition 'stl'.*mean 'slt'"):
-        build(LAYOUT, {**make_results(), "stl": []})

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr_kedro.base.errors import ConfigurationError, InputError, suggest
+from mathamr_kedro.base.errors import InputError, suggest
 from mathamr_kedro.base.machines import Machine
 from mathamr_kedro.evaluation.stats.significance import (
     Comparison,
@@ -146,12 +146,8 @@ def best_seed_table(
     Only columns with one value per topic are tested; they and all conditions beside
     the baseline are one family for the correction. Times of another machine than the
     baseline's are not tested.
-
-    Raises:
-        ConfigurationError: there are results of a condition that has no row.
     """
     config = config or TestConfig()
-    _check_conditions(layout, results)
     best = _select(layout, results)
     tests: list[Comparison] = []
     if layout.baseline in best:
@@ -173,7 +169,6 @@ def mean_table(
     and on which machines values were measured that depend on it. Published figures
     have a row above ours; what ``tests`` found significant is marked.
     """
-    _check_conditions(layout, results)
     layout = _name_devices(layout, results)
     title = layout.title
     if all(len(found) <= 1 for found in results.values()):
@@ -226,28 +221,23 @@ def _list_rows(
         if not found:
             return
     machines = {c.key: _list_machines(found, c.key) for c in columns}
-    mixed = {key for key, used in machines.items() if len(used) > 1}
+    mixed = [c for c in columns if len(machines[c.key]) > 1]
+    whole = [c for c in columns if c not in mixed]
     yield (
         labels,
         {
             c.key: _summarise(found, c, (name, c.tested or c.key) in marked)
-            for c in columns
-            if c.key not in mixed
+            for c in whole
         },
     )
     first, *others = split_labels(labels)
-    for machine in dict.fromkeys(m for key in mixed for m in machines[key]):
-        name = f"{first} on {machine.name}"
-        yield (
-            (name, *others) if others else name,
-            {
-                c.key: _summarise(
-                    [r for r in found if r.machines.get(c.key) == machine], c
-                )
-                for c in columns
-                if c.key in mixed
-            },
-        )
+    for machine in dict.fromkeys(m for c in mixed for m in machines[c.key]):
+        where = f"{first} on {machine.name}"
+        cells = {}
+        for c in mixed:
+            there = [r for r in found if r.machines.get(c.key) == machine]
+            cells[c.key] = _summarise(there, c)
+        yield (where, *others) if others else where, cells
 
 
 def _select(layout: Layout, results: Results) -> dict[str, SeedResult]:
@@ -305,15 +295,6 @@ def _summarise(
     return Figure(float(values.mean()), std, marked)
 
 
-def _check_conditions(layout: Layout, results: Results) -> None:
-    for name in results:
-        if name not in layout.rows:
-            raise ConfigurationError(
-                f"No row for condition {name!r} in {layout.title!r}"
-                f"{suggest(name, layout.rows)}; known: {', '.join(layout.rows)}"
-            )
-
-
 def _untested_notes(layout: Layout, tests: Sequence[Comparison]) -> list[str]:
     tested = {c.measure for c in tests}
     return [
@@ -327,25 +308,19 @@ def _untested_notes(layout: Layout, tests: Sequence[Comparison]) -> list[str]:
 
 def _machine_notes(layout: Layout, results: Results) -> list[str]:
     """Name the machines of times and memory; columns of one place together."""
-    titles: dict[tuple[tuple[str, Machine], ...], list[str]] = {}
+    titles: dict[tuple[Any, ...], list[str]] = {}
     for column in layout.columns:
-        used = tuple(
-            (_join(labels), machine)
-            for name, labels in layout.rows.items()
-            for machine in _list_machines(results.get(name, ()), column.key)
-        )
-        if used:
-            titles.setdefault(used, []).append(column.title)
-    return [
-        f"{', '.join(columns)}: measured on {_describe_machines(used)}"
-        for used, columns in titles.items()
-    ]
+        rows: dict[Machine, list[str]] = {}
+        for name, labels in layout.rows.items():
+            for machine in _list_machines(results.get(name, ()), column.key):
+                rows.setdefault(machine, []).append(_join(labels))
+        if rows:
+            place = _describe_machines(rows), *map(tuple, rows.values())
+            titles.setdefault(place, []).append(column.title)
+    return [f"{', '.join(own)}: measured on {at}" for (at, *_), own in titles.items()]
 
 
-def _describe_machines(used: Sequence[tuple[str, Machine]]) -> str:
-    rows: dict[Machine, list[str]] = {}
-    for row, machine in used:
-        rows.setdefault(machine, []).append(row)
+def _describe_machines(rows: Mapping[Machine, Sequence[str]]) -> str:
     if len(rows) == 1:
         return f"{next(iter(rows)).name}."
     parts = "; ".join(f"{m.name} ({', '.join(names)})" for m, names in rows.items())
