@@ -86,5 +86,5 @@ def test_every_file_of_data_weights_and_indexes_is_named_if_a_bit_of_it_changes(
     assert [f for f in files if repr(str(f)) not in output] == []
 
 
-_DATA = (".parquet", ".sqlite", ".amr.txt", ".npz", ".npy", ".pt", ".dat", ".mmap")
+_DATA = (".parquet", ".sqlite", ".amr.txt", ".arrays", ".npy", ".pt", ".dat", ".mmap")
 _CHANGING = ("tracker_journal.dat",)

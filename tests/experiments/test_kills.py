@@ -44,7 +44,7 @@ def test_stopped_grid_runs_no_finished_cell_again(whole, tmp_path, monkeypatch):
         if "evaluation" in stages:
             cells.append(changes["output_root"])
             if len(cells) == 2:
-                run_stages(self, ["training"], **changes)
+                run_stages(self, ["preprocessing", "training"], **changes)
                 raise KeyboardInterrupt
         run_stages(self, stages, **changes)
 
@@ -93,7 +93,8 @@ def test_what_cells_share_is_made_once_and_the_rest_side_by_side(data):
         "attr, seed 42": (),
     }
     encoder = works[first.needs]
-    assert encoder.stages == ("training.mathamr_plus", "indexing.mathamr_plus")
+    own = ("training.mathamr_plus", "indexing.mathamr_plus")
+    assert encoder.stages == ("preprocessing", *own)
     assert {w.needs for w in cells} == {first.needs}
     assert encoder.needs == "graphs of ssemb"
 

@@ -22,10 +22,10 @@ from typing import Any
 
 import pytest
 
-from mathamr_kedro.graph import PreprocessingConfig
 from mathamr_kedro.project.search import open_search
 from mathamr_kedro.search.responses import write_parts
-from tests.pipelines.graph_world import open_catalog, open_session, run_stage
+from mathamr_kedro.systems.mathamr_plus import open_vectors
+from tests.pipelines.graph_world import open_catalog, run_stage
 from tests.pipelines.search_world import write_encoder
 
 pytestmark = pytest.mark.slow
@@ -177,8 +177,9 @@ def check(catalog: Any, expected: set[str]) -> None:
 
 def count(catalog: Any) -> tuple[int, int]:
     index = catalog.load("mathamr_plus.index")
-    assert len(index.vectors.posts) == index.counts["posts"] == 2
-    return index.vectors.posts.num_formulas(), index.counts["formulas"]
+    vectors = open_vectors(catalog.load("mathamr_plus.model").vectors_folder)
+    assert len(vectors.posts) == index.counts["posts"] == 2
+    return vectors.posts.num_formulas(), index.counts["formulas"]
 
 
 @pytest.mark.parametrize("engine", ["exact", "edge"])
@@ -186,9 +187,7 @@ def test_all_systems_return_the_formulas_of_the_lab(data: Path, engine: str) -> 
     catalog = evaluate(data, engine)
     check(catalog, IN_POSTS | {"75"})
     assert count(catalog) == (7, 7)
-    context = open_session(data).load_context()
-    settings = PreprocessingConfig.read(context.params["preprocessing"])
-    graphs = catalog.load("mathamr_plus.prepared").open(settings)
+    graphs = catalog.load("mathamr_plus.prepared")
     assert (len(graphs.posts), len(graphs.formulas)) == (2, 3)  # only 23, 51 and 61
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mathamr_kedro.systems.mathamr_plus.config import IndexingConfig
     from mathamr_kedro.systems.mathamr_plus.index import MathAMRPlusIndex
     from mathamr_kedro.systems.mathamr_plus.strategies import Strategy
+    from mathamr_kedro.vectors import EngineConfig
 
 logger = logging.getLogger(__name__)
 
@@ -202,7 +203,8 @@ class MathAMRPlus(LearningSystem):
             )
         vectors = encode_graphs(encoder, config.encoding, config.dtype)
         place = encoder.vectors_folder.relative_to(encoder.folder).as_posix()
-        write_text(folder / _VECTORS, json.dumps({"vectors": place}) + "\n")
+        noted = {"vectors": place, "engine": asdict(config.engine)}
+        write_text(folder / _VECTORS, json.dumps(noted, indent=2) + "\n")
         (folder / _ENGINE).mkdir()
         build_index(config.engine, vectors.posts, folder / _ENGINE)
         with open_index(config.engine, vectors.posts, folder / _ENGINE) as index:
@@ -225,7 +227,7 @@ class MathAMRPlus(LearningSystem):
 
         noted = read_json(folder / _VECTORS, "run the stage 'indexing' again")
         vectors = open_vectors(model.parent / noted["vectors"])
-        engine = self.indexing.engine
+        engine = self._choose_engine(noted)
         return MathAMRPlusIndex(
             open_index(engine, vectors.posts, folder / _ENGINE),
             self.rankings,
@@ -233,6 +235,16 @@ class MathAMRPlus(LearningSystem):
             vectors.topics,
             device=engine.searches_on,
         )
+
+    def _choose_engine(self, noted: Mapping[str, Any]) -> EngineConfig:
+        """Return the engine of the parameters, or that which built an index."""
+        from mathamr_kedro.vectors import EngineConfig  # noqa: PLC0415
+
+        wanted = self.indexing.engine
+        built = read_parameters(EngineConfig, noted.get("engine", {}), "engine")
+        is_there = wanted.describe_result() == built.describe_result()
+        # A scan needs no files of its own.
+        return wanted if is_there or wanted.engine == "exact" else built
 
     @property
     def _compute(self) -> ComputeConfig:
